@@ -1,0 +1,1 @@
+"""Placet: a human approval coordinator for AI agents."""

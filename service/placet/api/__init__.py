@@ -1,0 +1,1 @@
+"""The HTTP API: a transport and operations, free of any framework, and the public documents."""

@@ -1,0 +1,108 @@
+"""From bytes to a typed body, in the order of judgement: media type, size, JSON, and, later, members."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct, ValidationError
+
+from placet.api.issues import invalid
+from placet.domain.admission import Fault, FaultKind, admit
+from placet.domain.error_terms import Issue
+from placet.domain.errors import (
+    ApprovalUnserializableInput,
+    InputInvalid,
+    InputTooLarge,
+    UnsupportedMediaType,
+)
+from placet.domain.limits import Limits
+
+BODY_TIMEOUT_S = 30
+"""A body has to be here by then: a caller that trickles bytes holds nothing for longer."""
+
+_MEDIA_TYPE = re.compile(r'application/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?', re.IGNORECASE)
+_BOUND = re.compile(r"/(?:input|context)(?:/|$)")
+
+Receive = Callable[[], Awaitable[Mapping[str, Any]]]
+Header = Callable[[bytes], str | None]
+
+
+class HungUp(Exception):  # noqa: N818 - an event, not an error: nobody is left to answer
+    """The client has gone before its request was complete."""
+
+
+async def read(receive: Receive, header: Header, limits: Limits, *, optional: bool) -> bytes:
+    """The bytes of a JSON body, ``b""`` for an optional one that is not there.
+
+    Raises:
+        UnsupportedMediaType: Not ``application/json``, or not in UTF-8, or in a content coding.
+        InputTooLarge: More than ``max_body_bytes``, announced or sent.
+        InputInvalid: It did not arrive in time.
+        HungUp: The client has gone.
+    """
+    media_type, length = header(b"content-type"), header(b"content-length")
+    nothing = length in {None, "0"} and header(b"transfer-encoding") is None
+    if not (optional and nothing and media_type is None) and (
+        media_type is None or not _MEDIA_TYPE.fullmatch(media_type) or header(b"content-encoding") is not None
+    ):
+        raise UnsupportedMediaType
+    if length is not None and length.isdecimal() and int(length) > limits.max_body_bytes:
+        raise InputTooLarge
+    chunks: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(BODY_TIMEOUT_S):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise HungUp
+                chunks.append(message.get("body", b""))
+                size += len(chunks[-1])
+                if size > limits.max_body_bytes:
+                    raise InputTooLarge
+                if not message.get("more_body", False):
+                    return b"".join(chunks)
+    except TimeoutError as late:
+        raise InputInvalid([Issue(path="", message="The body did not arrive in time.")], status=400) from late
+
+
+def parse(raw: bytes, limits: Limits) -> tuple[Any, Fault | None]:
+    """The body's value as strictly admitted, or the fault that its members are refused for later.
+
+    Raises:
+        InputInvalid: 400; it is not JSON in UTF-8.
+    """
+    try:
+        return admit(raw, max_depth=limits.max_input_depth), None
+    except Fault as fault:
+        if fault.kind is FaultKind.NOT_JSON:
+            raise InputInvalid([Issue(path="", message="It is not JSON in UTF-8.")], status=400) from fault
+        return None, fault
+
+
+_FAULTS = {
+    FaultKind.DUPLICATE_MEMBER: "A member name is given twice.",
+    FaultKind.LONE_SURROGATE: "Half of a surrogate pair stands alone.",
+    FaultKind.TOO_DEEP: "It is nested too deeply.",
+    FaultKind.NUMBER_OVERFLOW: "A number is too large for a double.",
+    FaultKind.INTEGER_RANGE: "An integer is beyond plus or minus 2^53 - 1; send it as text.",
+}
+
+
+def convert(value: Any, fault: Fault | None, shape: type[Struct]) -> Struct:  # noqa: ANN401 - any JSON value
+    """The body, typed.
+
+    Raises:
+        ApprovalUnserializableInput: ``input`` or ``context`` could not be bound to.
+        InputInvalid: 422; another member is wrong.
+    """
+    if fault is not None:
+        if _BOUND.match(fault.pointer):
+            raise ApprovalUnserializableInput(fault.pointer)
+        raise InputInvalid([Issue(path=fault.pointer, message=_FAULTS[fault.kind])])
+    try:
+        return msgspec.convert(value, shape)
+    except ValidationError as error:
+        raise invalid(error) from error

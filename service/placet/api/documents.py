@@ -1,0 +1,81 @@
+"""The public documents: key set, health, readiness, error pages, the OpenAPI document and its reference.
+
+None of them needs a credential, none tells anything of a tenant.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from litestar import MediaType, Response, get
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
+
+from placet.api import pages
+from placet.api.call import encode
+from placet.api.openapi import document
+from placet.application.clock import Clock
+from placet.application.readiness import Readiness
+from placet.domain.errors import RouteNotFound
+from placet.settings import Environment, Settings
+from placet.tokens.jwks import JWKS_MAX_AGE_S, jwks
+from placet.tokens.keyring_file import KeyringFile
+
+JSON = "application/json"
+PROBLEM = "application/problem+json"
+HTML_HEADERS = {
+    "content-security-policy": "default-src 'none'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+}
+
+
+def handlers(
+    settings: Settings, ring: KeyringFile, readiness: Readiness, clock: Clock
+) -> Sequence[HTTPRouteHandler]:
+    """The handlers; the reference page only where it is not production."""
+    described = encode(document(settings.server.public_url))
+
+    @get("/.well-known/jwks.json", sync_to_thread=False)
+    def key_set() -> Response[bytes]:
+        headers = {"cache-control": f"public, max-age={JWKS_MAX_AGE_S}"}
+        return Response(
+            jwks(ring.ring, now_ms=clock.now_ms()), media_type="application/jwk-set+json", headers=headers
+        )
+
+    @get("/healthz", sync_to_thread=False)
+    def health() -> dict[str, str]:
+        return {"status": "ok"}
+
+    @get("/readyz")
+    async def ready() -> Response[dict[str, Any]]:
+        faults = await readiness.faults()
+        content = {"status": "unready" if faults else "ready", "faults": faults}
+        return Response(content, status_code=503 if faults else 200, headers={"cache-control": "no-store"})
+
+    @get("/openapi.json", sync_to_thread=False)
+    def openapi() -> Response[bytes]:
+        return Response(described, media_type=JSON)
+
+    @get("/errors", sync_to_thread=False)
+    def error_index() -> Response[str]:
+        return _page(pages.error_index())
+
+    @get("/errors/{code:str}", sync_to_thread=False)
+    def error_page(code: FromPath[str]) -> Response[str]:
+        page = pages.error_page(code)
+        if page is None:
+            raise RouteNotFound
+        return _page(page)
+
+    @get("/reference", sync_to_thread=False)
+    def reference() -> Response[str]:
+        return _page(pages.reference())
+
+    public: list[HTTPRouteHandler] = [key_set, health, ready, openapi, error_index, error_page]
+    if settings.server.environment is not Environment.PRODUCTION:
+        public.append(reference)
+    return public
+
+
+def _page(html: str) -> Response[str]:
+    return Response(html, media_type=MediaType.HTML, headers=HTML_HEADERS)

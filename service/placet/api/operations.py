@@ -1,0 +1,117 @@
+"""The operations of the API: each takes a call, asks its use case, renders what came of it."""
+
+import re
+
+from msgspec import Struct
+
+from placet.api.call import Answer, Call, ok
+from placet.api.queries import ListQuery, ReadQuery
+from placet.application.cancel import CancelApproval
+from placet.application.consume import ConsumeApproval
+from placet.application.decide import DecideApproval
+from placet.application.query import Filters, ReadApprovals, Seen
+from placet.application.report import ReportExecution
+from placet.application.request import RequestApproval
+from placet.application.views import Sight, record_view, sight_of, trail_view
+from placet.domain.error_terms import Issue
+from placet.domain.errors import InputInvalid
+from placet.domain.limits import IDEMPOTENCY_KEY_PATTERN, Limits
+from placet.domain.model import Approval
+
+_IDEMPOTENCY_KEY = re.compile(IDEMPOTENCY_KEY_PATTERN)
+
+
+class UseCases(Struct, frozen=True, kw_only=True):
+    """Everything the API can ask for."""
+
+    request: RequestApproval
+    read: ReadApprovals
+    decide: DecideApproval
+    cancel: CancelApproval
+    consume: ConsumeApproval
+    report: ReportExecution
+    limits: Limits
+
+
+async def create(use: UseCases, call: Call) -> Answer:
+    """``POST /v1/approvals``."""
+    key = call.header(b"idempotency-key")
+    if key is not None and not _IDEMPOTENCY_KEY.fullmatch(key):
+        raise InputInvalid(
+            [Issue(path="", message="Idempotency-Key must be 1 to 128 visible ASCII characters.")]
+        )
+    asked = await use.request(call.caller, call.client, call.body, call.admitted, key)
+    view = record_view(asked.approval, Sight.WHOLE)
+    location = (b"location", view.links.self.encode())
+    return ok(view, 201 if asked.created else 200, (location,))
+
+
+async def read(use: UseCases, call: Call) -> Answer:
+    """``GET /v1/approvals/{id}``."""
+    query: ReadQuery = call.query
+    if query.wait == 0:
+        seen = await use.read.get(call.caller, call.path["id"])
+    else:
+        seen = await use.read.wait(
+            call.caller, call.path["id"], until_s=call.began_s + query.wait, gone=call.gone
+        )
+    return ok(_view(seen))
+
+
+async def list_(use: UseCases, call: Call) -> Answer:
+    """``GET /v1/approvals``."""
+    query: ListQuery = call.query
+    listed = await use.read.list(
+        call.caller,
+        Filters(status=query.status, capability=query.capability, actor_id=query.actor_id, run=query.run),
+        limit=use.limits.page_default if query.limit is None else query.limit,
+        cursor=query.cursor,
+    )
+    return ok({"items": [_view(seen) for seen in listed.items], "next_cursor": listed.next_cursor})
+
+
+async def trail(use: UseCases, call: Call) -> Answer:
+    """``GET /v1/approvals/{id}/events``."""
+    entries = await use.read.trail(call.caller, call.path["id"])
+    return ok({"items": [trail_view(entry) for entry in entries]})
+
+
+async def decide(use: UseCases, call: Call) -> Answer:
+    """``POST /v1/approvals/{id}/decision``."""
+    return _record(call, await use.decide(call.caller, call.path["id"], call.body))
+
+
+async def cancel(use: UseCases, call: Call) -> Answer:
+    """``POST /v1/approvals/{id}/cancel``."""
+    return _record(call, await use.cancel(call.caller, call.client, call.path["id"]))
+
+
+async def cancel_run(use: UseCases, call: Call) -> Answer:
+    """``POST /v1/runs/{run}/cancel``."""
+    return ok(await use.cancel.run(call.caller, call.client, call.path["run"]))
+
+
+async def consume(use: UseCases, call: Call) -> Answer:
+    """``POST /v1/approvals/{id}/consume``."""
+    consumed = await use.consume(call.caller, call.client, call.path["id"], call.body)
+    return _record(call, consumed.approval, replayed=consumed.replayed)
+
+
+async def outcome(use: UseCases, call: Call) -> Answer:
+    """``POST /v1/approvals/{id}/outcome``."""
+    return _record(call, await use.report(call.caller, call.client, call.path["id"], call.body))
+
+
+async def introspect(use: UseCases, call: Call) -> Answer:
+    """``POST /v1/tokens/introspect``."""
+    return ok(await use.consume.introspect(call.caller, call.client, call.body))
+
+
+def _view(seen: Seen) -> object:
+    return record_view(seen.approval, seen.sight, token=seen.token)
+
+
+def _record(call: Call, approval: Approval, *, replayed: bool | None = None) -> Answer:
+    # Whoever was let to act on a record sees at least its frame.
+    sight = sight_of(call.caller.principal, approval) or Sight.FRAME
+    return ok(record_view(approval, sight, replayed=replayed))

@@ -1,0 +1,153 @@
+"""From an ASGI request to an answer: one pass in the order of judgement, the same for every call.
+
+Credential 401, media type 415, size 413, JSON 400, scope 403, body 422; the rest is the use case's.
+Mounted in the Litestar application; knows nothing of it, so that another server could carry it.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from time import perf_counter
+from typing import Any
+from urllib.parse import unquote
+
+from placet.api import bodies, queries
+from placet.api.bodies import HungUp, Receive
+from placet.api.call import Answer, Call, problem
+from placet.api.operations import UseCases
+from placet.api.routes import Route, Router
+from placet.application.clock import Clock
+from placet.application.directory import Directory
+from placet.domain.error_terms import ForbiddenReason
+from placet.domain.errors import (
+    Forbidden,
+    InternalError,
+    PlacetError,
+    StoreUnavailable,
+    Unauthenticated,
+)
+from placet.observability.context import bound_request_id
+from placet.observability.metrics import Metrics
+from placet.store.approvals import Rejudge
+
+Scope = MutableMapping[str, Any]
+Send = Callable[[Mapping[str, Any]], Awaitable[None]]
+
+_REJUDGED_MAX = 4
+"""Judgements of one call while credentials keep changing under it; then it is asked to come back."""
+_BEARER = "bearer "
+_SERVER_FAULT = 500
+
+_log = logging.getLogger("placet.api")
+
+
+class Transport:
+    """The API as an ASGI application.
+
+    Args:
+        use: The use cases.
+        directory: Authenticates callers.
+        clock: For how long a caller waits.
+        metrics: Counts requests and refusals.
+    """
+
+    def __init__(self, use: UseCases, directory: Directory, clock: Clock, metrics: Metrics) -> None:
+        self._use = use
+        self._directory = directory
+        self._clock = clock
+        self._metrics = metrics
+        self._router = Router()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        began = perf_counter()
+        headers: dict[bytes, str] = {}
+        for name, value in scope["headers"]:
+            # Given twice, nobody can tell which one was meant: what is left is refused everywhere.
+            headers[name] = "" if name in headers else value.decode("latin-1")
+        with bound_request_id(headers.get(b"x-request-id")) as request_id:
+            name = "none"
+            try:
+                route, parameters = self._router.find(scope["method"], _path(scope))
+                name = route.name
+                answer = await self._serve(route, parameters, scope["query_string"], headers, receive)
+            except HungUp:
+                return
+            except PlacetError as error:
+                answer = problem(error)
+            except Exception:
+                _log.exception("a call failed in a way nobody foresaw", extra={"route": name})
+                answer = problem(InternalError())
+            await _send(send, answer, request_id, head=scope["method"] == "HEAD")
+            self._metrics.request(name, answer.status, answer.code, perf_counter() - began)
+            if answer.status >= _SERVER_FAULT:
+                _log.error("call failed", extra={"route": name, "status": answer.status, "code": answer.code})
+            else:
+                _log.debug("call", extra={"route": name, "status": answer.status, "code": answer.code})
+
+    async def _serve(
+        self,
+        route: Route,
+        parameters: Mapping[str, str],
+        query_string: bytes,
+        headers: Mapping[bytes, str],
+        receive: Receive,
+    ) -> Answer:
+        use = self._use
+        credential = _credential(headers)
+        caller = await self._directory.authenticate(credential)
+        admitted, fault = None, None
+        if route.body is not None:
+            raw = await bodies.read(receive, headers.get, use.limits, optional=route.body_optional)
+            admitted, fault = bodies.parse(raw, use.limits) if raw or not route.body_optional else ({}, None)
+
+        async def gone() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+
+        began_s = self._clock.monotonic_s()
+        for _ in range(_REJUDGED_MAX):
+            if not route.admits(caller.principal):
+                raise Forbidden(ForbiddenReason.SCOPE)
+            call = Call(
+                caller=caller,
+                path=parameters,
+                query=queries.parse(query_string, route.query, use.limits),
+                body=None if route.body is None else bodies.convert(admitted, fault, route.body),
+                admitted=admitted,
+                header=headers.get,
+                began_s=began_s,
+                gone=gone,
+            )
+            try:
+                return await route.operation(use, call)
+            except Rejudge:
+                self._directory.forget(caller.tenant)
+                caller = await self._directory.authenticate(credential)
+        raise StoreUnavailable
+
+
+def _path(scope: Scope) -> str:
+    """The whole path, decoded: a mount rewrites ``path``, never ``raw_path``."""
+    raw: bytes = scope["raw_path"]
+    return unquote(raw.decode("latin-1"))
+
+
+def _credential(headers: Mapping[bytes, str]) -> str:
+    """The bearer credential (RFC 6750 §2.1); never a cookie, never the query."""
+    authorization = headers.get(b"authorization")
+    if authorization is None or authorization[: len(_BEARER)].lower() != _BEARER:
+        raise Unauthenticated
+    return authorization[len(_BEARER) :]
+
+
+async def _send(send: Send, answer: Answer, request_id: str, *, head: bool) -> None:
+    headers = [
+        (b"content-type", answer.content_type),
+        (b"content-length", str(len(answer.body)).encode()),
+        (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
+        (b"x-request-id", request_id.encode()),
+        *answer.headers,
+    ]
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if head else answer.body})

@@ -1,0 +1,84 @@
+"""The application: the API's transport and the public documents, mounted in Litestar."""
+
+import logging
+
+from litestar import Litestar, Request, Response, asgi
+from litestar.enums import ScopeType
+from litestar.exceptions import HTTPException
+from litestar.middleware import DefineMiddleware
+from litestar.types import ASGIApp, Receive, Scope, Send
+
+from placet.api import documents
+from placet.api.call import Answer, problem
+from placet.api.hosts import accepted
+from placet.api.operations import UseCases
+from placet.api.transport import Transport
+from placet.bootstrap import Services
+from placet.domain.errors import InternalError, MethodNotAllowed, PlacetError, RouteNotFound
+from placet.settings import Settings
+
+_log = logging.getLogger("placet.app")
+
+_BY_STATUS: dict[int, type[PlacetError]] = {404: RouteNotFound, 405: MethodNotAllowed}
+
+
+def create_app(services: Services, settings: Settings) -> Litestar:
+    """The ASGI application over opened services. Reads no environment, opens and starts nothing."""
+    use = UseCases(
+        request=services.request,
+        read=services.read,
+        decide=services.decide,
+        cancel=services.cancel,
+        consume=services.consume,
+        report=services.report,
+        limits=settings.limits,
+    )
+    transport = Transport(use, services.directory, services.clock, services.metrics)
+
+    @asgi("/v1", is_mount=True, copy_scope=False)
+    async def v1(scope: Scope, receive: Receive, send: Send) -> None:
+        await transport(scope, receive, send)  # type: ignore[arg-type] # Litestar's own ASGI types
+
+    return Litestar(
+        [v1, *documents.handlers(settings, services.ring, services.readiness, services.clock)],
+        openapi_config=None,
+        middleware=[DefineMiddleware(HostGuard, allowed=settings.server.accepted_hosts)],
+        exception_handlers={PlacetError: _refused, HTTPException: _refused, Exception: _failed},
+    )
+
+
+class HostGuard:
+    """Answers only under names that are ours (DNS rebinding)."""
+
+    def __init__(self, app: ASGIApp, allowed: frozenset[str]) -> None:
+        self._app = app
+        self._allowed = allowed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or answer that there is nothing here."""
+        if scope["type"] == ScopeType.HTTP:
+            hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+            if len(hosts) != 1 or not accepted(hosts[0], self._allowed):
+                raise RouteNotFound
+        await self._app(scope, receive, send)
+
+
+def _response(answer: Answer) -> Response[bytes]:
+    return Response(
+        answer.body,
+        status_code=answer.status,
+        media_type=answer.content_type.decode(),
+        headers={name.decode(): value.decode() for name, value in answer.headers},
+    )
+
+
+def _refused(_: Request, error: Exception) -> Response[bytes]:  # type: ignore[type-arg]
+    if isinstance(error, PlacetError):
+        return _response(problem(error))
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    return _response(problem(_BY_STATUS.get(status, InternalError)()))
+
+
+def _failed(_: Request, error: Exception) -> Response[bytes]:  # type: ignore[type-arg]
+    _log.error("a page failed in a way nobody foresaw", exc_info=error)
+    return _response(problem(InternalError()))

@@ -1,0 +1,144 @@
+"""Consume: spend a grant for exactly the call it was given for, once. And introspect: would it be?"""
+
+import secrets
+
+from msgspec import UNSET, Struct
+
+from placet.application import grants
+from placet.application.commands import Consume, Introspect
+from placet.application.directory import Caller
+from placet.application.rulings import error_for
+from placet.domain import binding, machine
+from placet.domain.canonical import canonicalize
+from placet.domain.error_terms import Issue
+from placet.domain.errors import ApprovalTokenInvalid, InputInvalid, PlacetError
+from placet.domain.machine import Ruling
+from placet.domain.model import Approval
+from placet.domain.principals import Client
+from placet.store.approvals import Approvals, Spending
+from placet.tokens.claims import TokenClaims
+from placet.tokens.keyring_file import KeyringFile
+from placet.tokens.verify import TokenInvalid, verify
+
+
+class Consumed(Struct, frozen=True, kw_only=True):
+    """The record, and whether this very execution had consumed it before."""
+
+    approval: Approval
+    replayed: bool
+
+
+class Verdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Whether a token would be taken for a call, and the code it would be refused with."""
+
+    active: bool
+    error: str | None = None
+
+
+class ConsumeApproval:
+    """The use cases around a token.
+
+    Args:
+        store: The approvals.
+        ring: Keys to verify tokens and votes with.
+        issuer: The ``iss`` of our tokens.
+    """
+
+    def __init__(self, store: Approvals, ring: KeyringFile, issuer: str) -> None:
+        self._store = store
+        self._ring = ring
+        self._issuer = issuer
+
+    async def __call__(self, caller: Caller, client: Client, approval_id: str, body: Consume) -> Consumed:
+        """Spend the grant.
+
+        Raises:
+            InputInvalid: Neither or both of ``input`` and ``input_hash`` were sent.
+            PlacetError: Any refusal in the order of judgement (:func:`machine.judge_consume`).
+            Rejudge: Credentials changed meanwhile.
+        """
+        call, canonical = presented(caller.tenant, body)
+        claims = None if body.token is None else self._claims(caller, body.token)
+        if claims is not None and claims.jti != approval_id:
+            claims = None
+        spend = Spending(
+            client=client.name,
+            sees=client.sees(),
+            execution_id=body.execution_id,
+            nonce=secrets.token_urlsafe(12),
+            call=call,
+            input=canonical,
+            token_digest=None if claims is None else claims.dig,
+            token_exp_ms=0 if claims is None else claims.exp_ms,
+        )
+        answer = await self._store.consume(caller.tenant, approval_id, spend, epoch=caller.epoch)
+        approval = None if answer.record is None else answer.record.approval()
+        if approval is None or answer.ruling not in {Ruling.OK, Ruling.REPLAYED}:
+            party = approval is not None and client.name in {approval.ask.asked_by, approval.ask.audience}
+            raise error_for(answer.ruling, approval, party=party)
+        grants.prove(self._ring.sealer, approval)
+        return Consumed(approval=approval, replayed=answer.ruling is Ruling.REPLAYED)
+
+    async def introspect(self, caller: Caller, client: Client, body: Introspect) -> Verdict:
+        """Say whether :meth:`__call__` would spend the grant now. Changes nothing."""
+        call, canonical = presented(caller.tenant, body)
+        claims = self._claims(caller, body.token)
+        if claims is None:
+            return _refused(ApprovalTokenInvalid())
+        answer = await self._store.get(caller.tenant, claims.jti, epoch=caller.epoch)
+        if answer.record is None:
+            return _refused(error_for(answer.ruling))
+        attempt = machine.Consume(
+            client=client.name,
+            execution_id=body.execution_id or "",
+            call=call,
+            input=canonical,
+            token_digest=claims.dig,
+            token_exp_ms=claims.exp_ms,
+            sees=client.sees(),
+        )
+        ruling = machine.judge_consume(answer.record.state(), attempt, answer.now_ms)
+        approval = answer.record.approval()
+        if ruling is Ruling.OK:
+            grants.prove(self._ring.sealer, approval)
+            return Verdict(active=True)
+        return _refused(error_for(Ruling.CONSUMED if ruling is Ruling.REPLAYED else ruling, approval))
+
+    def _claims(self, caller: Caller, token: str) -> TokenClaims | None:
+        try:
+            return verify(
+                token,
+                self._ring.verification_keys,
+                issuer=self._issuer,
+                audience=caller.name,
+                tenant=caller.tenant,
+                now_ms=None,
+            )
+        except TokenInvalid:
+            return None
+
+
+def presented(tenant: str, body: Consume | Introspect) -> tuple[str, bytes | None]:
+    """The call hash of what was presented, and its canonical input where it was sent.
+
+    Raises:
+        InputInvalid: Neither or both of ``input`` and ``input_hash`` were sent.
+    """
+    if (body.input is UNSET) == (body.input_hash is UNSET):
+        raise InputInvalid([Issue(path="/input", message="Send input, or input_hash alone.")])
+    canonical = None if body.input is UNSET else canonicalize(body.input)
+    members = binding.call_members(
+        tenant=tenant,
+        capability=body.capability,
+        surface=body.surface,
+        actor_id=body.actor.id,
+        actor_kind=body.actor.kind,
+        effect=body.effect,
+        context=body.context,
+        hash_of_input=str(body.input_hash) if canonical is None else binding.input_hash(canonical),
+    )
+    return binding.call_hash(members), canonical
+
+
+def _refused(error: PlacetError) -> Verdict:
+    return Verdict(active=False, error=error.code)

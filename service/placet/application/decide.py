@@ -1,0 +1,109 @@
+"""Decide: a person's vote on exactly the card they were shown."""
+
+from collections.abc import Callable
+
+from msgspec import UNSET
+
+from placet.application import grants
+from placet.application.commands import Decide
+from placet.application.directory import Caller, Directory
+from placet.application.rulings import error_for
+from placet.domain import policy
+from placet.domain.error_terms import Issue
+from placet.domain.errors import InputInvalid
+from placet.domain.limits import Limits
+from placet.domain.machine import Ruling
+from placet.domain.model import Approval, Person, Status, Verdict
+from placet.domain.principals import Approver, Client
+from placet.store.approvals import Approvals, Ballot
+from placet.tokens.keyring_file import KeyringFile
+
+
+class DecideApproval:
+    """The use case: every channel's decisions end here.
+
+    Two round trips: who may vote depends on what is asked, so the record is read first. Nothing rests
+    on that reading staying true: the script judges the state again, and the words never change.
+    """
+
+    def __init__(  # noqa: PLR0913 - the composition root names each
+        self,
+        store: Approvals,
+        directory: Directory,
+        ring: KeyringFile,
+        limits: Limits,
+        *,
+        decided: Callable[[int, int], None] = lambda _asked_at_ms, _decided_at_ms: None,
+    ) -> None:
+        self._decided = decided
+        self._store = store
+        self._directory = directory
+        self._ring = ring
+        self._limits = limits
+
+    async def __call__(self, caller: Caller, approval_id: str, body: Decide) -> Approval:
+        """Vote.
+
+        Raises:
+            InputInvalid: ``approver`` is missing from a bridge or sent by a person, ``input`` without
+                ``edit`` or the other way round, or the comment is too long.
+            PlacetError: Any refusal in the order of judgement (:func:`machine.judge_decide`).
+            Rejudge: Credentials changed meanwhile.
+        """
+        self._check(caller, body)
+        read = await self._store.get(caller.tenant, approval_id, epoch=caller.epoch)
+        if read.record is None:
+            raise error_for(read.ruling)
+        ask = read.record.approval().ask
+        person = await self._person(caller, body)
+        bridge = caller.principal if isinstance(caller.principal, Client) else None
+        owners = (await self._directory.snapshot(caller.tenant)).clients.get(ask.asked_by)
+        refusal = policy.judge_vote(
+            caller.principal, person, ask, body.decision, owners.owners if owners else ()
+        )
+        vote = grants.cast(
+            self._ring.sealer,
+            ask,
+            decision=body.decision,
+            person=person,
+            channel=bridge.name if bridge else policy.CHANNEL_API,
+            submitted_by=bridge.name if bridge else None,
+            comment=body.comment,
+            digest=body.digest,
+        )
+        ballot = Ballot(
+            vote=vote,
+            hidden=not policy.sees(caller.principal, ask),
+            refusal=None if refusal is None else refusal.code,
+        )
+        answer = await self._store.decide(caller.tenant, approval_id, ballot, epoch=caller.epoch)
+        if answer.ruling is Ruling.REFUSED and refusal is not None:
+            raise refusal
+        approval = None if answer.record is None else answer.record.approval()
+        if approval is None or answer.ruling not in {Ruling.OK, Ruling.UNCHANGED}:
+            raise error_for(answer.ruling, approval)
+        if answer.ruling is Ruling.OK and approval.status is not Status.PENDING:
+            self._decided(approval.requested_at_ms, approval.now_ms)
+        return approval
+
+    def _check(self, caller: Caller, body: Decide) -> None:
+        issues = []
+        bridged = isinstance(caller.principal, Client)
+        if bridged and body.approver is UNSET:
+            issues.append(Issue(path="/approver", message="Name the person you speak for."))
+        if not bridged and body.approver is not UNSET:
+            issues.append(Issue(path="/approver", message="Your credential says who you are; leave it out."))
+        if (body.decision is Verdict.EDIT) != (body.input is not UNSET):
+            issues.append(Issue(path="/input", message="It belongs to the decision edit, and only there."))
+        if body.comment is not None and len(body.comment) > self._limits.comment_max_chars:
+            most = self._limits.comment_max_chars
+            issues.append(Issue(path="/comment", message=f"It must be at most {most} characters."))
+        if issues:
+            raise InputInvalid(issues)
+
+    async def _person(self, caller: Caller, body: Decide) -> Person:
+        if isinstance(caller.principal, Approver):
+            return Person(id=caller.principal.id, display_name=caller.principal.display_name)
+        named = "" if body.approver is UNSET else body.approver.id
+        known = (await self._directory.snapshot(caller.tenant)).approvers.get(named)
+        return Person(id=named, display_name=known.display_name if known else None)

@@ -1,0 +1,108 @@
+"""Proof that a grant is one: sealed votes of enough people on exactly what would run.
+
+The store says that a record is approved; whoever can only write the store could say so too. Before a
+token is minted and before a consumption is confirmed, the votes are therefore checked against a key
+that the store never sees, and the digest they are on is computed again from the record's own words.
+"""
+
+import logging
+
+import msgspec
+
+from placet.domain import binding
+from placet.domain.errors import InternalError
+from placet.domain.model import Approval, Ask, CastVote, Person, Verdict, Vote
+from placet.domain.policy import REQUIRED_APPROVALS
+from placet.tokens.seal import Sealer
+
+SEAL_KIND = "vote"
+
+_log = logging.getLogger(__name__)
+
+
+def cast(
+    sealer: Sealer,
+    ask: Ask,
+    *,
+    decision: Verdict,
+    person: Person,
+    channel: str,
+    submitted_by: str | None,
+    comment: str | None,
+    digest: str,
+) -> Vote:
+    """A vote, sealed."""
+    vote = Vote(
+        decision=decision,
+        approver=person,
+        channel=channel,
+        submitted_by=submitted_by,
+        comment=comment,
+        digest=digest,
+        seal="",
+    )
+    return msgspec.structs.replace(vote, seal=sealer.seal(SEAL_KIND, _sealed(ask, vote)))
+
+
+def prove(sealer: Sealer, approval: Approval) -> None:
+    """Nothing, where the record's approval is real.
+
+    Raises:
+        InternalError: Votes are missing or forged, or the record is not the one they were on. An
+            alarm goes to the log; the caller learns nothing.
+    """
+    genuine = {
+        vote.approver.id
+        for vote in (each.vote for each in approval.votes)
+        if vote.decision is Verdict.APPROVE
+        and vote.digest == approval.digest
+        and sealer.verify(SEAL_KIND, _sealed(approval.ask, vote), vote.seal)
+    }
+    if (
+        len(genuine) < max(REQUIRED_APPROVALS, approval.required)
+        or digest_of(approval.ask) != approval.digest
+    ):
+        _log.error(
+            "a grant's seal is broken", extra={"approval_id": approval.ask.id, "tenant": approval.ask.tenant}
+        )
+        raise InternalError
+
+
+def members_of(ask: Ask) -> dict[str, object]:
+    """What a consumer of this question must present."""
+    return binding.call_members(
+        tenant=ask.tenant,
+        capability=ask.capability,
+        surface=ask.surface,
+        actor_id=ask.actor.id,
+        actor_kind=ask.actor.kind,
+        effect=ask.effect,
+        context=msgspec.json.decode(ask.context),
+        hash_of_input=ask.input_hash,
+    )
+
+
+def digest_of(ask: Ask) -> str:
+    """The digest of a question, computed from its words."""
+    return binding.digest(members_of(ask), binding.display_hash(ask))
+
+
+def _sealed(ask: Ask, vote: Vote) -> tuple[str | None, ...]:
+    return (
+        ask.tenant,
+        ask.id,
+        vote.digest,
+        vote.decision.value,
+        vote.approver.id,
+        vote.approver.display_name,
+        vote.channel,
+        vote.submitted_by,
+        vote.comment,
+    )
+
+
+def approvers(votes: tuple[CastVote, ...], digest: str) -> tuple[CastVote, ...]:
+    """The votes that made the grant: approvals on its digest."""
+    return tuple(
+        each for each in votes if each.vote.decision is Verdict.APPROVE and each.vote.digest == digest
+    )

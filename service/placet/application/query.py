@@ -1,0 +1,257 @@
+"""Read: one record, at once or when it changes; pages of them; a trail."""
+
+import asyncio
+import base64
+import binascii
+import re
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from placet.application import grants
+from placet.application.clock import Clock
+from placet.application.directory import Caller
+from placet.application.rulings import error_for
+from placet.application.views import Sight, sight_of
+from placet.application.waiters import Waiters, resolve
+from placet.domain.error_terms import Issue
+from placet.domain.errors import ApprovalNotFound, InputInvalid
+from placet.domain.limits import ID_PATTERN
+from placet.domain.model import Approval, Status, TrailEntry
+from placet.domain.principals import Client, Principal, Scope
+from placet.store import keys
+from placet.store.approvals import Approvals
+from placet.tokens.claims import ApproverClaim
+from placet.tokens.issue import mint
+from placet.tokens.keyring_file import KeyringFile
+
+FALLBACK_S = 15.0
+"""How long a waiter trusts the stream before it looks for itself: the cost of a lost wake-up."""
+_SCAN_PAGES = 5
+_SCAN_CHUNK = 200
+"""One filtered page looks through at most so many pages of so many records before it comes back short."""
+_MEMBER = re.compile(rf"[0-9]{{13}}:{ID_PATTERN}")
+
+Gone = Callable[[], Coroutine[Any, Any, None]]
+
+
+class Followed(Protocol):
+    """The stream reader, as far as a waiter needs it."""
+
+    async def follow(self, tenant: str) -> None:
+        """Have every later transition of the tenant wake its waiters."""
+        ...
+
+
+class Seen(Struct, frozen=True, kw_only=True):
+    """A record, how much of it the caller sees, and the token where there is one for them."""
+
+    approval: Approval
+    sight: Sight
+    token: str | None = None
+
+
+class Filters(Struct, frozen=True, kw_only=True):
+    """What a list is narrowed to."""
+
+    status: Status | None = None
+    capability: str | None = None
+    actor_id: str | None = None
+    run: str | None = None
+
+    def take(self, approval: Approval) -> bool:
+        """Whether the record belongs in the list."""
+        ask = approval.ask
+        return (
+            self.status in {None, approval.status}
+            and self.capability in {None, ask.capability}
+            and self.actor_id in {None, ask.actor.id}
+            and self.run in {None, ask.run}
+        )
+
+
+class Listed(Struct, frozen=True, kw_only=True):
+    """A page, newest first; it may be short while ``next_cursor`` is set."""
+
+    items: tuple[Seen, ...]
+    next_cursor: str | None
+
+
+class ReadApprovals:
+    """The use cases.
+
+    Args:
+        store: The approvals.
+        ring: Keys to mint tokens with.
+        issuer: The ``iss`` of our tokens.
+        waiters: Those of this process.
+        stream: What wakes them.
+        clock: For the timers of waiting.
+    """
+
+    def __init__(
+        self,
+        store: Approvals,
+        ring: KeyringFile,
+        issuer: str,
+        waiters: Waiters,
+        stream: Followed,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._ring = ring
+        self._issuer = issuer
+        self._waiters = waiters
+        self._stream = stream
+        self._clock = clock
+
+    async def get(self, caller: Caller, approval_id: str) -> Seen:
+        """One record as of now, with a fresh token where the caller may have one.
+
+        Raises:
+            ApprovalNotFound: There is none, or none that the caller may see.
+            Rejudge: Credentials changed meanwhile.
+        """
+        answer = await self._store.get(caller.tenant, approval_id, epoch=caller.epoch)
+        if answer.record is None:
+            raise error_for(answer.ruling)
+        approval = answer.record.approval()
+        sight = sight_of(caller.principal, approval)
+        if sight is None:
+            raise ApprovalNotFound
+        return Seen(approval=approval, sight=sight, token=self._token(caller.principal, approval))
+
+    async def wait(self, caller: Caller, approval_id: str, *, until_s: float, gone: Gone) -> Seen:
+        """The record as soon as it is no longer pending, else as it is when the clock's ``monotonic_s`` is ``until_s``.
+
+        The place is taken before the record is read, so a change in between is not missed. ``gone``
+        returns when the client has hung up.
+        """
+        loop = asyncio.get_running_loop()
+        await self._stream.follow(caller.tenant)
+        hung_up: asyncio.Task[None] | None = None
+        try:
+            while True:
+                changed = self._waiters.join(caller.tenant, approval_id)
+                try:
+                    seen = await self.get(caller, approval_id)
+                    left_s = until_s - self._clock.monotonic_s()
+                    over = self._waiters.closing or left_s <= 0 or (hung_up is not None and hung_up.done())
+                    if seen.approval.status is not Status.PENDING or over:
+                        return seen
+                    if hung_up is None:
+                        hung_up = loop.create_task(gone())
+                    dies_s = (seen.approval.expires_at_ms - seen.approval.now_ms + 1) / 1000
+                    await self._changed(changed, hung_up, min(left_s, dies_s, FALLBACK_S))
+                finally:
+                    self._waiters.leave(caller.tenant, approval_id, changed)
+        finally:
+            if hung_up is not None:
+                hung_up.cancel()
+
+    async def _changed(
+        self, changed: asyncio.Future[None], hung_up: asyncio.Task[None], seconds: float
+    ) -> None:
+        def wake(_: object = None) -> None:
+            resolve(changed)
+
+        timer = self._clock.call_later(seconds, wake)
+        hung_up.add_done_callback(wake)
+        try:
+            await changed
+        finally:
+            timer.cancel()
+            hung_up.remove_done_callback(wake)
+
+    async def trail(self, caller: Caller, approval_id: str) -> list[TrailEntry]:
+        """The record's audit trail.
+
+        Raises:
+            ApprovalNotFound: There is no such record, or the caller may not see it.
+            Rejudge: Credentials changed meanwhile.
+        """
+        answer = await self._store.get(caller.tenant, approval_id, epoch=caller.epoch)
+        if answer.record is None or sight_of(caller.principal, answer.record.approval()) is None:
+            raise ApprovalNotFound
+        return answer.record.trail()
+
+    async def list(self, caller: Caller, filters: Filters, *, limit: int, cursor: str | None) -> Listed:
+        """A page of what the caller may see.
+
+        Raises:
+            InputInvalid: The cursor is not one of ours.
+            Rejudge: Credentials changed meanwhile.
+        """
+        index = _index(caller.principal, filters)
+        after = None if cursor is None else _member_of(cursor)
+        chunk = limit if filters == Filters() else max(limit, _SCAN_CHUNK)
+        items: list[Seen] = []
+        for _ in range(_SCAN_PAGES):
+            page = await self._store.page(caller.tenant, index, after=after, limit=chunk, epoch=caller.epoch)
+            after = page.last
+            for approval in (record.approval() for record in page.records):
+                sight = sight_of(caller.principal, approval)
+                if sight is None or not filters.take(approval):
+                    continue
+                if len(items) == limit:
+                    return Listed(items=tuple(items), next_cursor=_cursor_of(_member(items[-1].approval)))
+                items.append(Seen(approval=approval, sight=sight))
+            if after is None:
+                break
+        return Listed(items=tuple(items), next_cursor=None if after is None else _cursor_of(after))
+
+    def _token(self, caller: Principal, approval: Approval) -> str | None:
+        ask = approval.ask
+        if approval.status is not Status.APPROVED or approval.use_by_ms is None:
+            return None
+        if not isinstance(caller, Client) or caller.name not in {ask.asked_by, ask.audience}:
+            return None
+        grants.prove(self._ring.sealer, approval)
+        votes = grants.approvers(approval.votes, approval.digest)
+        return mint(
+            self._ring.ring,
+            issuer=self._issuer,
+            audience=ask.audience,
+            asker=ask.asked_by,
+            actor_id=ask.actor.id,
+            approval_id=ask.id,
+            tenant=ask.tenant,
+            capability=ask.capability,
+            digest=approval.digest,
+            input_hash=approval.input_hash,
+            approvers=[ApproverClaim(id=each.vote.approver.id, at_ms=each.at_ms) for each in votes],
+            now_ms=approval.now_ms,
+            use_by_ms=approval.use_by_ms,
+        )
+
+
+def _index(caller: Principal, filters: Filters) -> str:
+    """The narrowest index that holds everything the caller may see under these filters."""
+    if filters.run is not None:
+        return keys.run_index(filters.run)
+    if filters.status is Status.PENDING:
+        return keys.pending_index()
+    if isinstance(caller, Client) and not (caller.sees() or caller.may(Scope.DECIDE_AS)):
+        return keys.client_index(caller.name)
+    return keys.all_index()
+
+
+def _member(approval: Approval) -> str:
+    return keys.member(approval.requested_at_ms, approval.ask.id)
+
+
+def _cursor_of(member: str) -> str:
+    return base64.urlsafe_b64encode(member.encode()).decode().rstrip("=")
+
+
+def _member_of(cursor: str) -> str:
+    try:
+        member = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode("ascii")
+    except (binascii.Error, UnicodeError, ValueError):
+        member = ""
+    if not _MEMBER.fullmatch(member):
+        raise InputInvalid(
+            [Issue(path="/cursor", message="It is not a cursor of this list; start without one.")]
+        )
+    return member

@@ -1,0 +1,39 @@
+"""Ready: whether this replica should be sent calls, and why not."""
+
+import logging
+
+from placet.domain.errors import StoreUnavailable
+from placet.store.opened import Store
+from placet.tokens.keyring import KeyringError
+from placet.tokens.keyring_file import KeyringFile
+
+_log = logging.getLogger(__name__)
+
+
+class Readiness:
+    """Looks at what every call needs: the store, and a keyring that all replicas agree on."""
+
+    def __init__(self, store: Store, ring: KeyringFile) -> None:
+        self._store = store
+        self._ring = ring
+        self.stopping = False
+        """Set when the service goes down, so that balancers send no more."""
+
+    async def faults(self) -> list[str]:
+        """What is wrong, each a sentence that says what to do; empty where calls are welcome."""
+        if self.stopping:
+            return ["The service is stopping."]
+        try:
+            self._ring.refresh()
+        except KeyringError as fault:
+            _log.error("the keyring can't be taken up", extra={"fault": str(fault)})
+            return ["The keyring can't be read; the log says why."]
+        ring = self._ring.ring
+        try:
+            await self._store.ping()
+            apart = await self._store.registry.agree_on_keyring(
+                ring.generation, ring.fingerprint(), ring.seal_fingerprint()
+            )
+        except StoreUnavailable:
+            return ["The store can't be reached."]
+        return [] if apart is None else [apart]

@@ -1,0 +1,253 @@
+"""What each kind of caller sees of a record: built once here, shown by every channel.
+
+Members are always there, null or empty where they do not apply; only ``token``, ``replayed``,
+``model``, ``confirmation`` and ``input_redacted`` come and go.
+"""
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from placet.application.rulings import pending_face, rfc3339
+from placet.domain.errors import ApprovalRequired
+from placet.domain.model import EMPTY_OBJECT, Approval, CastVote, Person, Presentation, Status, TrailEntry
+from placet.domain.principals import Approver, Principal, Scope
+from placet.domain.redaction import redact
+
+
+class Sight(Enum):
+    """How much of a record a caller sees."""
+
+    WHOLE = "whole"
+    """Asker, audience, ``read_input``, ``admin``."""
+    CARD = "card"
+    """Whoever may decide: the input but for what is redacted."""
+    FRAME = "frame"
+    """``read``: no input, context, attributes, comments, extensions, nor the hashes of them."""
+
+
+class ActorView(Struct, frozen=True, kw_only=True):
+    """The actor, as the runtime vouched for it."""
+
+    id: str
+    kind: str
+    display_name: str | None
+    on_behalf_of: Sequence[str]
+    attributes: Raw
+
+
+class QuorumView(Struct, frozen=True, kw_only=True):
+    """How many distinct people must approve, and how many have."""
+
+    required: int
+    approved: int
+
+
+class DecisionView(Struct, frozen=True, kw_only=True):
+    """One vote."""
+
+    decision: str
+    approver: Person
+    channel: str
+    submitted_by: str | None
+    comment: str | None
+    digest: str | None
+    at: str
+
+
+class ConsumptionView(Struct, frozen=True, kw_only=True):
+    """Who spent the grant."""
+
+    execution_id: str
+    client: str
+    at: str
+
+
+class OutcomeView(Struct, frozen=True, kw_only=True):
+    """What the runtime reported."""
+
+    status: str
+    summary: str | None
+    at: str
+
+
+class LinksView(Struct, frozen=True, kw_only=True):
+    """Paths on this service."""
+
+    self: str
+    ui: str
+
+
+class RecordView(Struct, frozen=True, kw_only=True):
+    """A record, as answered."""
+
+    id: str
+    tenant: str
+    status: str
+    capability: str
+    surface: str
+    actor: ActorView
+    effect: str
+    risk: str
+    context: Raw
+    input: Raw | None
+    input_redacted: bool | UnsetType
+    input_hash: str | None
+    digest: str | None
+    reasons: Sequence[str]
+    types: Sequence[str]
+    allowed_decisions: Sequence[str]
+    presentation: Presentation
+    run: str | None
+    asked_by: str
+    audience: str
+    requested_at: str
+    expires_at: str
+    use_within_ms: int | None
+    use_by: str | None
+    quorum: QuorumView
+    decisions: Sequence[DecisionView]
+    consumption: ConsumptionView | None
+    outcome: OutcomeView | None
+    requested: Any
+    extensions: Raw
+    links: LinksView
+    model: Any | UnsetType = UNSET
+    confirmation: Any | UnsetType = UNSET
+    token: str | UnsetType = UNSET
+    replayed: bool | UnsetType = UNSET
+
+
+class TrailView(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A line of the audit trail, as answered."""
+
+    seq: int
+    at: str
+    type: str
+    by: str
+    channel: str | UnsetType = UNSET
+    code: str | UnsetType = UNSET
+    count: int | UnsetType = UNSET
+
+
+def sight_of(caller: Principal, approval: Approval) -> Sight | None:
+    """How much the caller sees, ``None`` for nothing at all."""
+    ask = approval.ask
+    if isinstance(caller, Approver):
+        return Sight.CARD
+    if caller.name in {ask.asked_by, ask.audience} or caller.scopes & {Scope.READ_INPUT, Scope.ADMIN}:
+        return Sight.WHOLE
+    if caller.may(Scope.DECIDE_AS) and caller.max_risk is not None and ask.risk.rank <= caller.max_risk.rank:
+        return Sight.CARD
+    return Sight.FRAME if caller.may(Scope.READ) else None
+
+
+def record_view(
+    approval: Approval, sight: Sight, *, token: str | None = None, replayed: bool | None = None
+) -> RecordView:
+    """The record as seen with ``sight``."""
+    ask = approval.ask
+    frame = sight is Sight.FRAME
+    shown, redacted = _input(approval, sight)
+    faces: dict[str, Any] = {}
+    if approval.status is Status.PENDING:
+        error = ApprovalRequired(pending_face(approval))
+        faces = {"model": error.model(), "confirmation": error.confirmation()}
+    return RecordView(
+        id=ask.id,
+        tenant=ask.tenant,
+        status=approval.status,
+        capability=ask.capability,
+        surface=ask.surface,
+        actor=ActorView(
+            id=ask.actor.id,
+            kind=ask.actor.kind,
+            display_name=ask.actor.display_name,
+            on_behalf_of=ask.actor.on_behalf_of,
+            attributes=EMPTY_OBJECT if frame else ask.actor.attributes,
+        ),
+        effect=ask.effect,
+        risk=ask.risk,
+        context=EMPTY_OBJECT if frame else ask.context,
+        input=shown,
+        input_redacted=redacted or UNSET,
+        input_hash=approval.input_hash
+        if sight is Sight.WHOLE or (shown is not None and not redacted)
+        else None,
+        digest=None if frame else approval.digest,
+        reasons=ask.reasons,
+        types=ask.types,
+        allowed_decisions=ask.allowed_decisions,
+        presentation=ask.presentation,
+        run=ask.run,
+        asked_by=ask.asked_by,
+        audience=ask.audience,
+        requested_at=rfc3339(approval.requested_at_ms),
+        expires_at=rfc3339(approval.expires_at_ms),
+        use_within_ms=ask.use_within_ms,
+        use_by=None if approval.use_by_ms is None else rfc3339(approval.use_by_ms),
+        quorum=QuorumView(required=approval.required, approved=approval.approved),
+        decisions=[_decision(cast, frame=frame) for cast in approval.votes],
+        consumption=_consumption(approval),
+        outcome=_outcome(approval),
+        requested=None,
+        extensions=EMPTY_OBJECT if frame else ask.extensions,
+        links=LinksView(self=f"/v1/approvals/{ask.id}", ui=f"/approvals/{ask.id}"),
+        token=UNSET if token is None else token,
+        replayed=UNSET if replayed is None else replayed,
+        **faces,
+    )
+
+
+def trail_view(entry: TrailEntry) -> TrailView:
+    """A line of the trail, as answered."""
+    return TrailView(
+        seq=entry.seq,
+        at=rfc3339(entry.at_ms),
+        type=entry.type,
+        by=entry.by,
+        channel=entry.channel,
+        code=entry.code,
+        count=entry.count,
+    )
+
+
+def _input(approval: Approval, sight: Sight) -> tuple[Raw | None, bool]:
+    """The input as seen, and whether something of it is hidden."""
+    if approval.input is None or sight is Sight.FRAME:
+        return None, False
+    pointers = approval.ask.presentation.redact
+    if sight is Sight.WHOLE or not pointers:
+        return approval.input, False
+    shown, redacted = redact(msgspec.json.decode(approval.input), pointers)
+    return (Raw(msgspec.json.encode(shown)), True) if redacted else (approval.input, False)
+
+
+def _consumption(approval: Approval) -> ConsumptionView | None:
+    spent = approval.consumption
+    if spent is None:
+        return None
+    return ConsumptionView(execution_id=spent.execution_id, client=spent.client, at=rfc3339(spent.at_ms))
+
+
+def _outcome(approval: Approval) -> OutcomeView | None:
+    told = approval.outcome
+    if told is None:
+        return None
+    return OutcomeView(status=told.status, summary=told.summary, at=rfc3339(told.at_ms))
+
+
+def _decision(cast: CastVote, *, frame: bool) -> DecisionView:
+    vote = cast.vote
+    return DecisionView(
+        decision=vote.decision,
+        approver=vote.approver,
+        channel=vote.channel,
+        submitted_by=vote.submitted_by,
+        comment=None if frame else vote.comment,
+        digest=None if frame else vote.digest,
+        at=rfc3339(cast.at_ms),
+    )

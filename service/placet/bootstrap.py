@@ -1,0 +1,142 @@
+"""The composition root: the one place that names concrete classes together."""
+
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+
+from msgspec import Struct, structs
+
+from placet.application.cancel import CancelApproval
+from placet.application.clock import Clock, SystemClock
+from placet.application.consume import ConsumeApproval
+from placet.application.decide import DecideApproval
+from placet.application.directory import Directory
+from placet.application.enroll import Enrolment
+from placet.application.query import ReadApprovals
+from placet.application.readiness import Readiness
+from placet.application.report import ReportExecution
+from placet.application.request import RequestApproval
+from placet.application.sweep import Sweeper
+from placet.application.waiters import Waiters
+from placet.observability.metrics import Metrics
+from placet.settings import Settings
+from placet.store.embedded import EmbeddedServer
+from placet.store.opened import Store, open_store
+from placet.store.stream import Transition
+from placet.tokens.keyring_file import KeyringFile, load_or_create
+
+KEYRING_NAME = "keyring.json"
+
+OpenStore = Callable[[Callable[[Transition], None]], Store]
+"""Opens a store that tells of every transition it hears; tests bring their own."""
+
+
+class Services(Struct, frozen=True, kw_only=True):
+    """Everything a running service is made of.
+
+    ``store.stream`` and ``sweeper`` are started and stopped apart from the application, so that a test
+    or another runner can drive every part with its own clock.
+    """
+
+    settings: Settings
+    store: Store
+    ring: KeyringFile
+    directory: Directory
+    enrolment: Enrolment
+    request: RequestApproval
+    read: ReadApprovals
+    decide: DecideApproval
+    cancel: CancelApproval
+    consume: ConsumeApproval
+    report: ReportExecution
+    readiness: Readiness
+    waiters: Waiters
+    sweeper: Sweeper
+    metrics: Metrics
+    clock: Clock
+    exits: AsyncExitStack
+
+    async def close(self) -> None:
+        """Stop everything that was opened, in the reverse order."""
+        await self.exits.aclose()
+
+
+async def open_services(
+    settings: Settings, *, clock: Clock | None = None, store: OpenStore | None = None
+) -> Services:
+    """Open everything; nothing runs by itself yet.
+
+    Args:
+        settings: What the operator wants.
+        clock: A test's own. The store then judges by it too.
+        store: A test's own store.
+
+    Raises:
+        EmbeddedError: The embedded store can't be started; the message says what to do.
+        StoreRefused: The server can't be reached, or is not fit to keep approvals.
+        KeyringError: The keyring can't be used.
+    """
+    async with AsyncExitStack() as exits:
+        metrics = Metrics()
+        timers = clock or SystemClock()
+        waiters = Waiters(metrics.waiter_joined, metrics.waiter_left)
+
+        def heard(transition: Transition) -> None:
+            metrics.transition(transition.type)
+            metrics.stream_lag(timers.now_ms() - transition.entry_ms)
+            waiters.wake(transition.tenant, transition.approval_id)
+
+        now_ms = None if clock is None else clock.now_ms
+        if store is not None:
+            opened = store(heard)
+        else:
+            socket_path = None
+            if settings.store.embedded:
+                server = await EmbeddedServer.start(
+                    settings.store.data_dir, url_hint=settings.server.public_url
+                )
+                exits.push_async_callback(server.stop)
+                socket_path = server.socket_path
+            opened = await open_store(
+                settings.store,
+                settings.limits,
+                socket_path=socket_path,
+                clock=now_ms,
+                heard=heard,
+                observe=metrics.store_batch,
+            )
+        exits.push_async_callback(opened.close)
+        services = _compose(settings, opened, timers, metrics, waiters)
+        exits.push_async_callback(services.sweeper.stop)
+        return structs.replace(services, exits=exits.pop_all())
+
+
+def _compose(settings: Settings, store: Store, clock: Clock, metrics: Metrics, waiters: Waiters) -> Services:
+    path = settings.keys.keyring_file
+    if path is None:
+        path = settings.store.data_dir / KEYRING_NAME
+        load_or_create(path, clock.now_ms())
+    ring = KeyringFile(path)
+    issuer, limits, approvals = settings.server.public_url, settings.limits, store.approvals
+    directory = Directory(store.principals, lambda: ring.sealer)
+    sweeper = Sweeper(
+        approvals, directory, store.registry.tenants, limits, clock, pending=metrics.live_pending
+    )
+    return Services(
+        settings=settings,
+        store=store,
+        ring=ring,
+        directory=directory,
+        enrolment=Enrolment(store.principals, store.registry, directory, clock),
+        request=RequestApproval(approvals, directory, limits),
+        read=ReadApprovals(approvals, ring, issuer, waiters, store.stream, clock),
+        decide=DecideApproval(approvals, directory, ring, limits, decided=metrics.decision),
+        cancel=CancelApproval(approvals),
+        consume=ConsumeApproval(approvals, ring, issuer),
+        report=ReportExecution(approvals, limits),
+        readiness=Readiness(store, ring),
+        waiters=waiters,
+        sweeper=sweeper,
+        metrics=metrics,
+        clock=clock,
+        exits=AsyncExitStack(),
+    )

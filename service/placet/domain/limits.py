@@ -1,0 +1,174 @@
+"""Every bound of the service: those an operator may move (`Limits`) and those that are fixed.
+
+Each number carries its unit in its name and, where it is not our own choice, its source. "Characters" are
+Unicode code points. A pattern is meant for the whole text: `re.fullmatch`, or `whole` where only a search is
+on offer.
+"""
+
+from typing import Annotated, Any, Final
+
+from msgspec import Meta, Struct
+
+_SECOND_MS: Final = 1_000
+_MINUTE_MS: Final = 60 * _SECOND_MS
+_DAY_MS: Final = 24 * 60 * _MINUTE_MS
+_KIB: Final = 1_024
+
+# Tokens and keys (design §6).
+TOKEN_MAX_AGE_MS: Final = 15 * _MINUTE_MS
+"""An approval token lives no longer than this after it was minted."""
+TOKEN_MAX_CHARS: Final = 8_192
+"""Longer texts are not parsed as tokens; ours stay under 2 000."""
+JWKS_MAX_AGE_S: Final = 300
+"""`max-age` of the JWKS, and so how long a new key is published before it signs."""
+
+# Deadlines (design §2).
+USE_WITHIN_MAX_MS: Final = _DAY_MS
+"""No grant waits longer to be used, whatever was asked for."""
+GRANT_FLOOR_MS: Final = _MINUTE_MS
+"""Without `use_within_ms` a grant can be used for at least this long after the decision."""
+SSE_HEARTBEAT_S: Final = 15
+"""Longest silence on an event stream: idle proxies cut connections, the strictest usual ones at 30 s."""
+
+# Names. All are compared byte by byte, so all but people's ids are plain ASCII: nothing to confuse.
+ID_PATTERN: Final = r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}"
+"""Approval ids (design §4); names of clients too. Safe as one segment of a path and of a store key."""
+TENANT_PATTERN: Final = r"[a-z0-9][a-z0-9-]{0,62}"
+"""Tenants (design §8): a DNS label, and without the braces that would end a cluster hash tag."""
+IDEMPOTENCY_KEY_PATTERN: Final = r"[!-~]{1,128}"
+"""`Idempotency-Key` (design §4): visible ASCII."""
+CAPABILITY_PATTERN: Final = r"[!-)+-~]{1,200}"
+"""Capabilities and surfaces: visible ASCII but for the asterisk, which patterns over them use as wildcard.
+
+Wide enough for every tool-name rule in use (OpenAI 64 and MCP 128 characters of letters, digits, `_-./`).
+"""
+RUN_PATTERN: Final = r"[A-Za-z0-9_][A-Za-z0-9._:@=+~-]{0,199}"
+"""Runs: one segment of a path (`/v1/runs/{run}/cancel`), so without slash, query, fragment or escapes."""
+EXECUTION_ID_PATTERN: Final = r"[!-~]{1,200}"
+"""Execution ids: visible ASCII, whatever makes one (UUID, trace id, Temporal's `workflow/run/activity`)."""
+
+# Words of a request. A card has to be judged in ten seconds (design §10); nothing here is meant for prose.
+PERSON_ID_MAX_CHARS: Final = 256
+"""Ids of actors, approvers and owners: an e-mail address has at most 254 (RFC 3696 erratum 1690)."""
+DISPLAY_NAME_MAX_CHARS: Final = 200
+ON_BEHALF_OF_MAX_ITEMS: Final = 16
+REASON_MAX_CHARS: Final = 500
+REASONS_MAX_ITEMS: Final = 32
+TYPE_MAX_CHARS: Final = 100
+TYPES_MAX_ITEMS: Final = 32
+TITLE_MAX_CHARS: Final = 200
+SUMMARY_MAX_CHARS: Final = 2_000
+POINTER_MAX_CHARS: Final = 1_000
+REDACT_MAX_ITEMS: Final = 64
+CONFIRMATION_SUMMARY_MAX_CHARS: Final = 300
+"""`summary` of the confirmation face of a pending record (design §5)."""
+
+# Calls.
+BATCH_MAX_ITEMS: Final = 100
+"""Decisions in one `POST /v1/decisions` (design §4)."""
+CURSOR_MAX_CHARS: Final = 512
+"""Longer texts are no cursors of ours."""
+
+
+ASCENDING_LIMITS: Final = (
+    ("page_default", "page_max"),
+    ("expires_in_min_ms", "expires_in_default_ms"),
+    ("expires_in_default_ms", "expires_in_max_ms"),
+    ("live_pending_per_client", "live_pending_per_tenant"),
+    ("input_retention_ms", "record_retention_ms"),
+)
+"""Fields of `Limits` of which the first must not be greater than the second."""
+
+
+def whole(pattern: str) -> str:
+    r"""Anchor a pattern for validators that search (msgspec, JSON Schema) instead of matching the whole text.
+
+    Python's ``$`` alone would let one trailing newline through; ``\Z`` is unknown to JSON Schema's dialect.
+    """
+    return rf"^(?:{pattern})$(?!\n)"
+
+
+def _bound(meaning: str, unit: str, *, ge: int, le: int) -> Any:  # noqa: ANN401 (typing has no name for Meta)
+    """Describe one limit: what it bounds, its unit, and the range an operator may choose from."""
+    return Meta(description=meaning, ge=ge, le=le, extra={"unit": unit})
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """The limits of design §11: each may be set by an operator, within the range given beside it.
+
+    The upper ends of the ranges are where something else would give way first: memory per request, the
+    recursion of parsers, an HTTP client's patience, the arithmetic of 53-bit numbers in the store's scripts.
+
+    Raises:
+        ValueError: two limits contradict each other.
+    """
+
+    max_body_bytes: Annotated[int, _bound("Largest request body", "bytes", ge=_KIB, le=16 * _KIB * _KIB)] = (
+        256 * _KIB
+    )
+    max_input_depth: Annotated[
+        int, _bound("Deepest nesting of `input` and of `context`", "levels", ge=1, le=256)
+    ] = 64
+    page_default: Annotated[
+        int, _bound("Page size of a list where none is asked", "records", ge=1, le=1_000)
+    ] = 50
+    page_max: Annotated[int, _bound("Largest page of a list", "records", ge=1, le=1_000)] = 200
+    wait_max_s: Annotated[int, _bound("Longest wait of one call", "seconds", ge=1, le=300)] = 60
+    expires_in_default_ms: Annotated[
+        int, _bound("How long a question waits where none is asked", "milliseconds", ge=1, le=366 * _DAY_MS)
+    ] = 15 * _MINUTE_MS
+    expires_in_min_ms: Annotated[
+        int, _bound("Shortest wait a question may ask for", "milliseconds", ge=1, le=366 * _DAY_MS)
+    ] = _SECOND_MS
+    expires_in_max_ms: Annotated[
+        int, _bound("Longest wait a question may ask for", "milliseconds", ge=1, le=366 * _DAY_MS)
+    ] = 30 * _DAY_MS
+    use_within_max_ms: Annotated[
+        int,
+        _bound("Longest `use_within_ms` a request may ask for", "milliseconds", ge=1, le=USE_WITHIN_MAX_MS),
+    ] = USE_WITHIN_MAX_MS
+    live_pending_per_client: Annotated[
+        int, _bound("Most approvals of one client pending at once", "records", ge=1, le=1_000_000)
+    ] = 1_000
+    live_pending_per_tenant: Annotated[
+        int, _bound("Most approvals of one tenant pending at once", "records", ge=1, le=1_000_000)
+    ] = 10_000
+    comment_max_chars: Annotated[
+        int, _bound("Longest comment on a decision", "characters", ge=1, le=100_000)
+    ] = 2_000
+    outcome_summary_max_chars: Annotated[
+        int, _bound("Longest summary of an outcome", "characters", ge=1, le=100_000)
+    ] = 2_000
+    input_retention_ms: Annotated[
+        int,
+        _bound("How long inputs are kept after a terminal state", "milliseconds", ge=1, le=3_660 * _DAY_MS),
+    ] = 7 * _DAY_MS
+    record_retention_ms: Annotated[
+        int,
+        # The floor is what keeps a record longer than any token that could still name it (design §8).
+        _bound(
+            "How long records are kept after a terminal state",
+            "milliseconds",
+            ge=2 * TOKEN_MAX_AGE_MS,
+            le=3_660 * _DAY_MS,
+        ),
+    ] = 90 * _DAY_MS
+    foreign_jwt_leeway_s: Annotated[
+        int, _bound("Clock difference allowed in tokens of other issuers", "seconds", ge=0, le=60)
+    ] = 5
+    trail_refusals_kept: Annotated[
+        int,
+        _bound(
+            "Refusals kept singly in an approval's trail before they are counted", "events", ge=1, le=10_000
+        ),
+    ] = 200
+
+    def __post_init__(self) -> None:
+        """Refuse limits that contradict each other."""
+        problems = [
+            f"{low} must not be greater than {high}"
+            for low, high in ASCENDING_LIMITS
+            if getattr(self, low) > getattr(self, high)
+        ]
+        if problems:
+            raise ValueError("; ".join(problems))

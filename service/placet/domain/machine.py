@@ -1,0 +1,235 @@
+"""The state machine: which state may follow which, and in what order an attempt is judged.
+
+The laws, in the order in which they decide:
+
+1. **The store's clock rules.** A record is judged at one ``now_ms`` that the store gives and that
+   never goes back. Its live deadline is ``expires_at`` while pending and ``use_by`` while approved;
+   it is dead when ``now > deadline`` and alive at the very instant.
+2. **A dead record is expired**, whether or not anyone has written that down yet: reads, lists and
+   transitions agree (:func:`settle`).
+3. **Rejected, expired, cancelled and consumed are final.** Nothing leaves them.
+4. **Only a grant can be spent**, once, by the audience, for the call that was approved. The same
+   execution asking again with the same call hears the same answer; it is granted nothing new.
+5. **A refused attempt changes no state.**
+
+:data:`TRANSITIONS` is the whole table. The ``judge_*`` functions are the reference for the store's
+scripts, which must judge atomically and therefore judge for themselves: a state machine test drives
+both with the same random verbs and times and holds them equal. ``introspect`` answers from here.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from msgspec import Struct
+
+from placet.domain.limits import GRANT_FLOOR_MS, USE_WITHIN_MAX_MS
+from placet.domain.model import OutcomeStatus, Status, Verdict
+
+
+class Verb(StrEnum):
+    """What can move a record."""
+
+    APPROVE = "approve"
+    REJECT = "reject"
+    EXPIRE = "expire"
+    CANCEL = "cancel"
+    CONSUME = "consume"
+
+
+TRANSITIONS: Mapping[tuple[Status, Verb], Status] = {
+    (Status.PENDING, Verb.APPROVE): Status.APPROVED,  # once enough people have
+    (Status.PENDING, Verb.REJECT): Status.REJECTED,
+    (Status.PENDING, Verb.EXPIRE): Status.EXPIRED,  # now > expires_at
+    (Status.PENDING, Verb.CANCEL): Status.CANCELLED,
+    (Status.APPROVED, Verb.EXPIRE): Status.EXPIRED,  # now > use_by
+    (Status.APPROVED, Verb.CANCEL): Status.CANCELLED,
+    (Status.APPROVED, Verb.CONSUME): Status.CONSUMED,
+}
+
+TERMINAL = frozenset(Status) - {status for status, _ in TRANSITIONS}
+
+
+class Ruling(StrEnum):
+    """What a script or a judge says of an attempt. Anything but the first seven is a refusal."""
+
+    OK = "ok"
+    """The attempt changed the record (or created it)."""
+    UNCHANGED = "unchanged"
+    """It had already happened, by the same caller, in the same words."""
+    REPLAYED = "replayed"
+    """The same execution has consumed this, or the same idempotency key has created it."""
+    JOINED = "joined"
+    """An identical question by the same client is still pending: here it is."""
+    REJUDGE = "rejudge"
+    """Credentials changed since the caller was judged; nothing was written, judge again."""
+    MISSING = "missing"
+    EXISTS = "exists"
+    CONFLICT = "conflict"
+    DEADLINE = "deadline"
+    CLIENT_FULL = "client-full"
+    TENANT_FULL = "tenant-full"
+    PENDING = "pending"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"
+    CONSUMED = "consumed"
+    DECIDED = "decided"
+    MISMATCH = "mismatch"
+    TOKEN = "token"  # noqa: S105 - a word of the protocol, not a secret
+    NOT_AUDIENCE = "not-the-audience"
+    NOT_ASKER = "not-the-asker"
+    NOT_CONSUMER = "not-the-consumer"
+    REFUSED = "refused"
+    """The caller was judged not entitled before the script ran; it says by which code."""
+
+
+class State(Struct, frozen=True, kw_only=True):
+    """The compared fields of a record: what the store's scripts see of it.
+
+    ``votes`` are ``(person, verdict)`` pairs on the current digest.
+    """
+
+    status: Status
+    digest: str
+    call: str
+    asked_by: str
+    audience: str
+    expires_at_ms: int
+    use_within_ms: int | None = None
+    use_by_ms: int | None = None
+    required: int = 1
+    votes: tuple[tuple[str, Verdict], ...] = ()
+    input: bytes | None = None
+    execution_id: str | None = None
+    outcome: tuple[OutcomeStatus, str | None] | None = None
+
+
+def deadline_ms(state: State) -> int | None:
+    """When ``state`` dies if nothing happens; ``None`` where nothing can."""
+    if state.status is Status.PENDING:
+        return state.expires_at_ms
+    return state.use_by_ms if state.status is Status.APPROVED else None
+
+
+def settle(status: Status, expires_at_ms: int, use_by_ms: int | None, now_ms: int) -> Status:
+    """The status as of ``now_ms``: what it is, or expired where its deadline has passed."""
+    deadline = expires_at_ms if status is Status.PENDING else use_by_ms
+    if status not in TERMINAL and deadline is not None and now_ms > deadline:
+        return TRANSITIONS[status, Verb.EXPIRE]
+    return status
+
+
+def use_by_ms(*, expires_at_ms: int, use_within_ms: int | None, now_ms: int) -> int:
+    """The deadline of a grant decided at ``now_ms``.
+
+    ``use_within_ms`` after the decision where it was asked for; else the later of the question's own
+    deadline and a minute; never more than a day.
+    """
+    if use_within_ms is not None:
+        return now_ms + min(use_within_ms, USE_WITHIN_MAX_MS)
+    return min(max(expires_at_ms, now_ms + GRANT_FLOOR_MS), now_ms + USE_WITHIN_MAX_MS)
+
+
+class Consume(Struct, frozen=True, kw_only=True):
+    """An attempt to spend a grant.
+
+    ``input`` is the canonical input, or ``None`` where only its hash was sent. ``token_digest`` is
+    the ``dig`` claim of a token whose signature and names held, ``None`` where there is none;
+    ``token_exp_ms`` its end. ``sees`` says that the client may see the record though it is neither
+    its asker nor its audience.
+    """
+
+    client: str
+    execution_id: str
+    call: str
+    input: bytes | None = None
+    token_digest: str | None = None
+    token_exp_ms: int = 0
+    sees: bool = False
+
+
+def matches(state: State, attempt: Consume) -> bool:
+    """Whether the call presented is the call that was asked about.
+
+    Never hash only: where the service holds the input, its canonical bytes are compared too.
+    """
+    if attempt.call != state.call:
+        return False
+    return state.input is None or attempt.input == state.input
+
+
+def judge_consume(state: State, attempt: Consume, now_ms: int) -> Ruling:
+    """Order of judgement for consume (the token is looked at last but for the match)."""
+    if attempt.client != state.audience:
+        sees = attempt.sees or attempt.client == state.asked_by
+        return Ruling.NOT_AUDIENCE if sees else Ruling.MISSING
+    status = settle(state.status, state.expires_at_ms, state.use_by_ms, now_ms)
+    if status is Status.PENDING:
+        return Ruling.PENDING if matches(state, attempt) else Ruling.MISMATCH
+    if status is Status.CONSUMED:
+        if attempt.execution_id != state.execution_id:
+            return Ruling.CONSUMED
+        return Ruling.REPLAYED if matches(state, attempt) else Ruling.MISMATCH
+    if status is not Status.APPROVED:
+        return Ruling(status.value)
+    if attempt.token_digest != state.digest or now_ms >= attempt.token_exp_ms:
+        return Ruling.TOKEN
+    return Ruling.OK if matches(state, attempt) else Ruling.MISMATCH
+
+
+class Decide(Struct, frozen=True, kw_only=True):
+    """A vote: by whom, which, on what was shown. ``refusal`` is the code it was refused with before."""
+
+    person: str
+    verdict: Verdict
+    digest: str
+    refusal: str | None = None
+
+
+def judge_decide(state: State, attempt: Decide, now_ms: int) -> Ruling:
+    """Order of judgement for a decision by someone who may see the record."""
+    if attempt.digest == state.digest and (attempt.person, attempt.verdict) in state.votes:
+        return Ruling.UNCHANGED
+    status = settle(state.status, state.expires_at_ms, state.use_by_ms, now_ms)
+    if status in {Status.EXPIRED, Status.CANCELLED}:
+        return Ruling(status.value)
+    if status is not Status.PENDING:
+        return Ruling.DECIDED
+    if attempt.digest != state.digest:
+        return Ruling.MISMATCH
+    return Ruling.REFUSED if attempt.refusal else Ruling.OK
+
+
+def judge_cancel(
+    state: State, client: str, now_ms: int, *, admin: bool = False, sees: bool = False
+) -> Ruling:
+    """Order of judgement for a withdrawal: by the client that asked, or an administrator."""
+    if client != state.asked_by and not admin:
+        return Ruling.NOT_ASKER if sees or client == state.audience else Ruling.MISSING
+    status = settle(state.status, state.expires_at_ms, state.use_by_ms, now_ms)
+    if status is Status.CANCELLED:
+        return Ruling.UNCHANGED
+    return Ruling.OK if (status, Verb.CANCEL) in TRANSITIONS else Ruling(status.value)
+
+
+def judge_outcome(
+    state: State,
+    client: str,
+    execution_id: str,
+    outcome: tuple[OutcomeStatus, str | None],
+    now_ms: int,
+    *,
+    sees: bool = False,
+) -> Ruling:
+    """Order of judgement for a report: by the client that consumed; the first report stands."""
+    if client != state.audience:
+        return Ruling.NOT_CONSUMER if sees or client == state.asked_by else Ruling.MISSING
+    status = settle(state.status, state.expires_at_ms, state.use_by_ms, now_ms)
+    if status is Status.APPROVED:
+        return Ruling.CONFLICT
+    if status is not Status.CONSUMED:
+        return Ruling(status.value)
+    if execution_id != state.execution_id or state.outcome not in {None, outcome}:
+        return Ruling.CONFLICT
+    return Ruling.OK if state.outcome is None else Ruling.UNCHANGED

@@ -1,0 +1,212 @@
+"""The words of the domain: what is asked, what was decided, what became of it.
+
+Everything here is a frozen value. Times are Unix milliseconds on the store's clock (``_at_ms``),
+JSON that only passes through is kept as the bytes it arrived in (:class:`msgspec.Raw`).
+"""
+
+from enum import StrEnum
+
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+EMPTY_OBJECT = Raw(b"{}")
+
+
+class Status(StrEnum):
+    """The six states of an approval; :mod:`placet.domain.machine` says how they follow each other."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"
+    CONSUMED = "consumed"
+
+
+class Verdict(StrEnum):
+    """What an approver can answer."""
+
+    APPROVE = "approve"
+    REJECT = "reject"
+    EDIT = "edit"
+
+
+class ActorKind(StrEnum):
+    """What the runtime vouches its actor to be."""
+
+    USER = "user"
+    SERVICE = "service"
+    AUTOMATION = "automation"
+    AGENT = "agent"
+    ANONYMOUS = "anonymous"
+
+
+class Effect(StrEnum):
+    """What the call does to the world."""
+
+    NONE = "none"
+    READ = "read"
+    WRITE = "write"
+    DESTRUCTIVE = "destructive"
+    EXTERNAL = "external"
+
+
+class Risk(StrEnum):
+    """How much is at stake, as the asker says; policies can only raise it."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    CRITICAL = "critical"
+
+    @property
+    def rank(self) -> int:
+        """0 for low to 3 for critical."""
+        return tuple(Risk).index(self)
+
+
+class OutcomeStatus(StrEnum):
+    """How the runtime says the execution ended."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+
+
+class Actor(Struct, frozen=True, kw_only=True):
+    """On whose behalf the tool would run, as vouched for by the authenticated runtime.
+
+    ``id`` and ``kind`` are bound by the digest, ``display_name`` and ``on_behalf_of`` by the
+    display hash; ``attributes`` are kept and shown, not bound.
+    """
+
+    id: str
+    kind: ActorKind
+    display_name: str | None = None
+    on_behalf_of: tuple[str, ...] = ()
+    attributes: Raw = EMPTY_OBJECT
+
+
+class Presentation(Struct, frozen=True, kw_only=True):
+    """The runtime's own words for the card, and what of the input approvers must not see."""
+
+    title: str | None = None
+    summary: str | None = None
+    redact: tuple[str, ...] = ()
+
+
+class Ask(Struct, frozen=True, kw_only=True):
+    """What a client asked, after defaults: the part of a record that never changes.
+
+    ``owners`` are the people behind the asking client when it asked; they may not approve.
+    ``deadline`` is what was asked for (``in:<ms>``, ``at:<ms>`` or ``default``): joining compares it.
+    """
+
+    id: str
+    tenant: str
+    asked_by: str
+    audience: str
+    capability: str
+    surface: str
+    actor: Actor
+    effect: Effect
+    context: Raw
+    input_hash: str
+    input_held: bool
+    risk: Risk
+    reasons: tuple[str, ...]
+    types: tuple[str, ...]
+    allowed_decisions: tuple[Verdict, ...]
+    presentation: Presentation
+    run: str | None
+    use_within_ms: int | None
+    deadline: str
+    extensions: Raw
+    owners: tuple[str, ...]
+
+
+class Person(Struct, frozen=True, kw_only=True):
+    """An approver as shown: never more than an id and a name."""
+
+    id: str
+    display_name: str | None = None
+
+
+class Vote(Struct, frozen=True, kw_only=True):
+    """A decision as it is sealed and stored; the store adds when it was cast.
+
+    ``seal`` is the MAC of everything else, by a key the store never sees (:mod:`placet.tokens.seal`).
+    """
+
+    decision: Verdict
+    approver: Person
+    channel: str
+    submitted_by: str | None
+    comment: str | None
+    digest: str
+    seal: str
+
+
+class CastVote(Struct, frozen=True, kw_only=True):
+    """A vote and the moment the store took it."""
+
+    vote: Vote
+    at_ms: int
+
+
+class Consumption(Struct, frozen=True, kw_only=True):
+    """Who spent the grant, in which execution."""
+
+    execution_id: str
+    client: str
+    at_ms: int
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """What the runtime reported afterwards."""
+
+    status: OutcomeStatus
+    summary: str | None
+    at_ms: int
+
+
+class Requested(Struct, frozen=True, kw_only=True):
+    """The original of an approval that was approved with changes."""
+
+    input: Raw | None
+    input_hash: str
+    digest: str
+
+
+class Approval(Struct, frozen=True, kw_only=True):
+    """One approval as of ``now_ms``: the ask and everything that happened to it.
+
+    ``input`` is the canonical effective input, ``None`` where the service never held it or has
+    erased it. ``input_hash`` and ``digest`` are those of the effective input.
+    """
+
+    ask: Ask
+    status: Status
+    digest: str
+    input_hash: str
+    input: Raw | None
+    requested_at_ms: int
+    expires_at_ms: int
+    use_by_ms: int | None
+    required: int
+    approved: int
+    votes: tuple[CastVote, ...]
+    consumption: Consumption | None
+    outcome: Outcome | None
+    requested: Requested | None
+    now_ms: int
+
+
+class TrailEntry(Struct, frozen=True, kw_only=True):
+    """One line of an approval's audit trail; ``count`` above 1 stands for coalesced refusals."""
+
+    seq: int
+    at_ms: int
+    type: str
+    by: str
+    channel: str | UnsetType = UNSET
+    code: str | UnsetType = UNSET
+    count: int | UnsetType = UNSET

@@ -1,0 +1,1 @@
+"""What is told about a running service: the request at hand, log lines, metrics."""

@@ -1,0 +1,52 @@
+"""The request that is being served, for everything that is logged on its way."""
+
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_NEW_BYTES: Final = 16
+
+_request_id: Final[ContextVar[str | None]] = ContextVar("placet_request_id", default=None)
+
+
+def request_id() -> str | None:
+    """Return the id of the request being served; None outside one."""
+    return _request_id.get()
+
+
+def request_id_or_new(header: str | None) -> str:
+    """Keep a foreign ``X-Request-ID`` only if it is plain, else make one.
+
+    It is sent back in a header and written into logs, so it must not carry line breaks, markup or a novel.
+
+    Args:
+        header: the header's value, None where there is none.
+
+    Returns:
+        The value itself if it is 1 to 64 of ``A-Z a-z 0-9 . _ -``, else 32 random hexadecimal digits.
+    """
+    if header is not None and _PLAIN.fullmatch(header) is not None:
+        return header
+    return secrets.token_hex(_NEW_BYTES)
+
+
+@contextmanager
+def bound_request_id(header: str | None) -> Iterator[str]:
+    """Serve a request: its id, kept or new, is `request_id` in this task and in those it starts.
+
+    Args:
+        header: as for `request_id_or_new`.
+
+    Yields:
+        The id.
+    """
+    bound = request_id_or_new(header)
+    token = _request_id.set(bound)
+    try:
+        yield bound
+    finally:
+        _request_id.reset(token)

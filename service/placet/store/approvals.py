@@ -1,0 +1,279 @@
+"""Approvals in the store: one method, one script, one round trip.
+
+Every method takes the ``epoch`` that its caller was judged under and raises :class:`Rejudge` where
+credentials have changed since; nothing was written then. Refusals come back as rulings: turning them
+into errors is the use case's.
+"""
+
+import hashlib
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from placet.domain.limits import GRANT_FLOOR_MS, USE_WITHIN_MAX_MS, Limits
+from placet.domain.machine import Ruling
+from placet.domain.model import Ask, Vote
+from placet.store import keys
+from placet.store.codec import PERSON_CHARS, Record, Report, Spent, Who, encode
+from placet.store.link import Argument, Link, Reply
+
+PAGE_BYTES = 2 * 1024 * 1024
+"""A page of records ends early beyond this, so that 200 records of 256 KiB are not one answer."""
+
+
+class Rejudge(Exception):  # noqa: N818 - an instruction to the caller, not an error
+    """The tenant's epoch is no longer the one the caller was judged under."""
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """What a script said: its ruling, when, and the record it is about where there is one."""
+
+    ruling: Ruling
+    now_ms: int
+    record: Record | None = None
+    free_at_ms: int | None = None
+
+
+class Page(Struct, frozen=True, kw_only=True):
+    """Records newest first; ``last`` is the member to continue after, ``None`` at the end."""
+
+    records: tuple[Record, ...]
+    last: str | None
+    now_ms: int
+
+
+class Creation(Struct, frozen=True, kw_only=True):
+    """What create.lua needs beside the ask itself.
+
+    ``idempotency`` is the hash of the caller's key and of the admitted body.
+    """
+
+    digest: str
+    call: str
+    input: bytes | None
+    nonce: str
+    join: str
+    chosen_id: bool
+    expires_in_ms: int | None
+    expires_at_ms: int | None
+    idempotency: tuple[str, str] | None
+    required: int = 1
+
+
+class Spending(Struct, frozen=True, kw_only=True):
+    """An attempt to consume, ready for the script. ``sees``: may see it without being a party."""
+
+    client: str
+    sees: bool
+    execution_id: str
+    nonce: str
+    call: str
+    input: bytes | None
+    token_digest: str | None
+    token_exp_ms: int
+
+
+class Ballot(Struct, frozen=True, kw_only=True):
+    """A vote on its way. ``refusal`` is the word to refuse it with if the state allows a vote at all."""
+
+    vote: Vote
+    hidden: bool
+    refusal: str | None
+
+
+class Swept(Struct, frozen=True, kw_only=True):
+    """What a sweep did, when the next deadline is, and how many questions are live."""
+
+    now_ms: int
+    settled: int
+    next_due_ms: int | None
+    live_pending: int
+
+
+def person_mark(person_id: str) -> str:
+    """The fixed-width stand-in for a person in a record's votes (128 bits of SHA-256)."""
+    return urlsafe_b64encode(hashlib.sha256(person_id.encode()).digest()[:16])[:PERSON_CHARS].decode()
+
+
+def _text(value: int | str | None) -> Argument:
+    return "" if value is None else str(value)
+
+
+def _flag(value: object) -> Argument:
+    return "1" if value else ""
+
+
+class Approvals:
+    """The approvals of all tenants.
+
+    Args:
+        link: The door to the server.
+        limits: Caps and retention.
+        clock: Milliseconds under an injected test clock; ``None`` leaves the clock to the server.
+    """
+
+    def __init__(self, link: Link, limits: Limits, clock: Callable[[], int] | None = None) -> None:
+        self._link = link
+        self._limits = limits
+        self._clock = clock
+        self._retain: tuple[Argument, ...] = (limits.record_retention_ms, limits.input_retention_ms)
+
+    async def _run(self, script: str, tenant: str, epoch: int | None, *args: Argument) -> Reply:
+        now = "" if self._clock is None else str(self._clock())
+        reply = await self._link.call(script, keys.meta(tenant), (now, _text(epoch), *args))
+        if reply[0] == b"rejudge":
+            raise Rejudge
+        return reply
+
+    async def _judge(self, script: str, tenant: str, epoch: int | None, *args: Argument) -> Answer:
+        ruling, now, *rest = await self._run(script, tenant, epoch, *args)
+        now_ms = int(now)
+        record = Record.of(rest[0], rest[1], rest[2], now_ms) if len(rest) > 1 else None
+        free_at_ms = int(rest[0]) if len(rest) == 1 else None
+        return Answer(ruling=Ruling(ruling.decode()), now_ms=now_ms, record=record, free_at_ms=free_at_ms)
+
+    async def create(self, ask: Ask, new: Creation, *, epoch: int) -> Answer:
+        """Write a pending record, or find the one this question already has.
+
+        Rulings: ok, replayed, joined (with the record); conflict, exists, deadline; client-full,
+        tenant-full (with ``free_at_ms``, when the earliest place becomes free).
+        """
+        limits = self._limits
+        key_hash, body_hash = new.idempotency or ("", "")
+        return await self._judge(
+            "create",
+            ask.tenant,
+            epoch,
+            ask.id,
+            _flag(new.chosen_id),
+            new.nonce,
+            ask.asked_by,
+            ask.audience,
+            new.digest,
+            new.call,
+            encode(ask),
+            new.input or b"",
+            _flag(ask.input_held),
+            _text(new.expires_in_ms),
+            _text(new.expires_at_ms),
+            limits.expires_in_min_ms,
+            limits.expires_in_max_ms,
+            _text(ask.use_within_ms),
+            new.required,
+            ask.run or "",
+            key_hash,
+            body_hash,
+            new.join,
+            _flag(not (new.chosen_id or new.idempotency)),
+            limits.live_pending_per_client,
+            limits.live_pending_per_tenant,
+            limits.record_retention_ms,
+        )
+
+    async def get(self, tenant: str, approval_id: str, *, epoch: int | None) -> Answer:
+        """Read one record as of now. Rulings: ok, missing."""
+        return await self._judge("get", tenant, epoch, approval_id)
+
+    async def page(self, tenant: str, index: str, *, after: str | None, limit: int, epoch: int) -> Page:
+        """Read up to ``limit`` records of an index (:mod:`placet.store.keys`), newest first."""
+        _, now, last, items = await self._run("list", tenant, epoch, index, after or "", limit, PAGE_BYTES)
+        now_ms = int(now)
+        records = tuple(Record.of(flat, log, held, now_ms) for flat, log, held in items)
+        return Page(records=records, last=last.decode() or None, now_ms=now_ms)
+
+    async def decide(self, tenant: str, approval_id: str, ballot: Ballot, *, epoch: int) -> Answer:
+        """Cast a vote. Rulings: ok, unchanged; refused, decided, mismatch, expired, cancelled, missing."""
+        vote = ballot.vote
+        return await self._judge(
+            "decide",
+            tenant,
+            epoch,
+            approval_id,
+            _flag(ballot.hidden),
+            vote.digest,
+            person_mark(vote.approver.id),
+            vote.decision.value,
+            encode(vote),
+            ballot.refusal or "",
+            encode(Who(by=vote.approver.id, channel=vote.channel)),
+            *self._retain,
+            GRANT_FLOOR_MS,
+            USE_WITHIN_MAX_MS,
+        )
+
+    async def cancel(
+        self, tenant: str, approval_id: str, who: Who, *, admin: bool, sees: bool, epoch: int
+    ) -> Answer:
+        """Withdraw. Rulings: ok, unchanged; not-the-asker, missing, or the state that forbids it."""
+        return await self._judge(
+            "cancel",
+            tenant,
+            epoch,
+            approval_id,
+            who.by,
+            _flag(admin),
+            _flag(sees),
+            encode(who),
+            *self._retain,
+        )
+
+    async def consume(self, tenant: str, approval_id: str, spend: Spending, *, epoch: int) -> Answer:
+        """Spend a grant. Rulings: ok, replayed; or any refusal of ``judge_consume``."""
+        return await self._judge(
+            "consume",
+            tenant,
+            epoch,
+            approval_id,
+            spend.client,
+            _flag(spend.sees),
+            spend.execution_id,
+            spend.nonce,
+            spend.call,
+            spend.input or b"",
+            _flag(spend.input is not None),
+            spend.token_digest or "",
+            spend.token_exp_ms,
+            encode(Who(by=spend.client)),
+            encode(Spent(by=spend.client, execution_id=spend.execution_id)),
+            *self._retain,
+        )
+
+    async def report(
+        self, tenant: str, approval_id: str, execution_id: str, report: Report, *, sees: bool, epoch: int
+    ) -> Answer:
+        """Report an outcome. Rulings: ok, unchanged; conflict, not-the-consumer, missing, or the state's."""
+        document = encode(report)
+        return await self._judge(
+            "outcome",
+            tenant,
+            epoch,
+            approval_id,
+            report.by,
+            _flag(sees),
+            execution_id,
+            person_mark(document.decode()),
+            document,
+            encode(Who(by=report.by)),
+            *self._retain,
+        )
+
+    async def sweep(self, tenant: str, *, limit: int) -> Swept:
+        """Write down expiries that have happened, at most ``limit``."""
+        _, now, settled, next_due, pending = await self._run("expire", tenant, None, limit, *self._retain)
+        return Swept(
+            now_ms=int(now),
+            settled=settled,
+            next_due_ms=int(next_due) if next_due else None,
+            live_pending=pending,
+        )
+
+    async def trim(
+        self, tenant: str, index: str, *, after: str | None, limit: int, cutoff_ms: int
+    ) -> tuple[int, str | None]:
+        """Take forgotten records out of an index (``""``: old entries out of the stream).
+
+        Returns how many went and the member to continue after, ``None`` at the end.
+        """
+        _, _, removed, cursor = await self._run("trim", tenant, None, index, after or "", limit, cutoff_ms)
+        return removed, cursor.decode() or None

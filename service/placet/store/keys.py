@@ -1,0 +1,45 @@
+"""Key names that Python must know; the scripts name a record's own keys (``scripts/prelude.lua``)."""
+
+REGISTRY = "placet:registry"
+"""Hash, the one key outside the tenants' tags: ``t:<tenant>`` to when it first appeared, and
+``keyring`` to what the replicas agreed on."""
+
+
+def tag(tenant: str) -> str:
+    """Prefix of every key of ``tenant``; the braces make it one cluster slot."""
+    return f"{{placet:{tenant}}}:"
+
+
+def meta(tenant: str) -> str:
+    """The tenant's meta hash: the one key that every script is given."""
+    return f"{tag(tenant)}m"
+
+
+def stream(tenant: str) -> str:
+    """The tenant's stream of transitions."""
+    return f"{tag(tenant)}s"
+
+
+def all_index() -> str:
+    """Index of every record of the tenant."""
+    return "x"
+
+
+def pending_index() -> str:
+    """Index of the records that wait for a decision."""
+    return "x:p"
+
+
+def client_index(client: str) -> str:
+    """Index of what a client asked for or is the audience of."""
+    return f"x:c:{client}"
+
+
+def run_index(run: str) -> str:
+    """Index of a run."""
+    return f"x:r:{run}"
+
+
+def member(requested_at_ms: int, approval_id: str) -> str:
+    """A record's place in every index: fixed width, so that text order is the order of time."""
+    return f"{requested_at_ms:013d}:{approval_id}"

@@ -1,0 +1,123 @@
+"""A store in use: its connections and what works through them, opened and closed together."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Struct
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from placet.domain.errors import StoreUnavailable
+from placet.domain.limits import Limits
+from placet.settings import StoreSettings
+from placet.store.approvals import Approvals
+from placet.store.connection import Finding, Level, ServerFacts, confirmations, connect, judge, read_facts
+from placet.store.link import Link
+from placet.store.principals import Principals
+from placet.store.registry import Registry
+from placet.store.stream import StreamReader, Transition
+
+
+class StoreRefused(Exception):  # noqa: N818 - reads as what happened
+    """The server can't be reached, or is not fit to keep approvals; the message says what to do."""
+
+
+class Store(Struct, frozen=True, kw_only=True):
+    """Everything that works through one server."""
+
+    client: Redis
+    link: Link
+    approvals: Approvals
+    principals: Principals
+    registry: Registry
+    stream: StreamReader
+    findings: tuple[Finding, ...] = ()
+
+    async def ping(self) -> None:
+        """Nothing, where the server answers.
+
+        Raises:
+            StoreUnavailable: It does not.
+        """
+        try:
+            await self.client.ping()
+        except (RedisError, OSError) as fault:
+            raise StoreUnavailable from fault
+
+    async def close(self) -> None:
+        """Answer what was asked, then let the connections go."""
+        await self.link.drain()
+        await self.stream.stop()
+        await self.client.aclose()
+
+
+async def inspect(settings: StoreSettings, socket_path: Path | None) -> tuple[ServerFacts, list[Finding]]:
+    """What the server is, and how fit.
+
+    Raises:
+        StoreRefused: It can't be reached.
+    """
+    client = connect(settings, socket_path)
+    try:
+        facts = await read_facts(client)
+    except (RedisError, OSError) as fault:
+        where = "the embedded store" if settings.embedded else "the server of PLACET_REDIS_URL"
+        raise StoreRefused(
+            f"{where} can't be reached ({type(fault).__name__}): check that it runs and the URL is right."
+        ) from fault
+    finally:
+        await client.aclose()
+    return facts, judge(facts, settings)
+
+
+async def open_store(
+    settings: StoreSettings,
+    limits: Limits,
+    *,
+    socket_path: Path | None,
+    clock: Callable[[], int] | None,
+    heard: Callable[[Transition], None],
+    observe: Callable[[int, float], None],
+) -> Store:
+    """Connect, check, and put together.
+
+    Raises:
+        StoreRefused: The server can't be reached, or is not fit: the message says what to do.
+    """
+    facts, findings = await inspect(settings, socket_path)
+    failed = [finding.text for finding in findings if finding.level is Level.FAIL]
+    if failed:
+        raise StoreRefused(" ".join(failed))
+    client = connect(settings, socket_path)
+    link = Link(client, confirmations=confirmations(settings, facts), observe=observe)
+    return assemble(
+        client,
+        link,
+        connect(settings, socket_path, blocking=True),
+        limits,
+        clock=clock,
+        heard=heard,
+        findings=tuple(findings),
+    )
+
+
+def assemble(
+    client: Redis,
+    link: Link,
+    reader: Redis,
+    limits: Limits,
+    *,
+    clock: Callable[[], int] | None,
+    heard: Callable[[Transition], None],
+    findings: tuple[Finding, ...] = (),
+) -> Store:
+    """A store over clients that are already there."""
+    return Store(
+        client=client,
+        link=link,
+        approvals=Approvals(link, limits, clock),
+        principals=Principals(link),
+        registry=Registry(client),
+        stream=StreamReader(reader, heard),
+        findings=findings,
+    )

@@ -1,0 +1,40 @@
+"""The store's scripts: package data, each with its contract in its head."""
+
+import hashlib
+from importlib.resources import files
+from typing import NamedTuple
+
+NAMES = (
+    "cancel",
+    "consume",
+    "create",
+    "decide",
+    "enroll",
+    "expire",
+    "get",
+    "list",
+    "outcome",
+    "principals",
+    "trim",
+)
+
+
+class Script(NamedTuple):
+    """A script as the server takes it: its text and the SHA-1 by which EVALSHA names it."""
+
+    name: str
+    text: str
+    sha1: str
+
+
+def load() -> dict[str, Script]:
+    """All scripts by name, each behind the shared head that judges clock and epoch."""
+    folder = files(__name__)
+    prelude = (folder / "prelude.lua").read_text(encoding="utf-8")
+    scripts = {}
+    for name in NAMES:
+        text = prelude + "\n" + (folder / f"{name}.lua").read_text(encoding="utf-8")
+        # SHA-1 is the protocol's name for a script, nothing rests on its strength.
+        sha1 = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+        scripts[name] = Script(name, text, sha1)
+    return scripts

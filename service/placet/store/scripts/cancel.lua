@@ -1,0 +1,33 @@
+-- Withdraw a question or a grant that has not been used.
+--
+-- ARGV[3]  id
+-- ARGV[4]  client        [5] '1' for an administrator   [6] '1' where the caller may see the record
+-- ARGV[7]  who           JSON of the caller for the log
+-- ARGV[8]  record retention, ms   [9] input retention, ms
+--
+-- Answer   ok | unchanged | a refusal  { ruling, now, fields, log, input } | missing { ruling, now }
+
+local id = ARGV[3]
+local retain = { ARGV[8], ARGV[9] }
+local r = fields_of(id)
+if not r.s then
+  return { 'missing', num(now) }
+end
+if ARGV[4] ~= r.k and ARGV[5] ~= '1' then
+  if ARGV[6] == '1' or ARGV[4] == r.u then
+    refuse(id, 'not-the-asker', ARGV[7])
+    return answer('not-the-asker', id)
+  end
+  refuse(id, 'missing', ARGV[7])
+  return { 'missing', num(now) }
+end
+settle(id, r, retain)
+if r.s == 'cancelled' then
+  hold_clock()
+  return answer('unchanged', id)
+elseif r.s == 'pending' or r.s == 'approved' then
+  close(id, r, 'cancelled', now, ARGV[7], retain)
+  return answer('ok', id)
+end
+refuse(id, r.s, ARGV[7])
+return answer(r.s, id)

@@ -1,0 +1,35 @@
+-- Sweep: write down expiries that have happened. They were already true to every reader; this only
+-- makes their events prompt.
+--
+-- ARGV[3]  limit         most records to settle
+-- ARGV[4]  record retention, ms   [5] input retention, ms
+--
+-- Answer   ok { ruling, now, settled, next deadline (ms) or '', live pending }
+
+local retain = { ARGV[4], ARGV[5] }
+local left = tonumber(ARGV[3])
+local settled = 0
+for _, index in ipairs({ tag .. 'w', tag .. 'g' }) do
+  local due = redis.call('ZRANGEBYSCORE', index, '-inf', '(' .. num(now), 'LIMIT', 0, left)
+  for _, id in ipairs(due) do
+    local r = fields_of(id)
+    if r.s then
+      settle(id, r, retain)
+      settled = settled + 1
+    else
+      redis.call('ZREM', index, id)
+    end
+  end
+  left = left - #due
+  if left <= 0 then
+    break
+  end
+end
+local next_due = ''
+for _, index in ipairs({ tag .. 'w', tag .. 'g' }) do
+  local first = redis.call('ZRANGE', index, 0, 0, 'WITHSCORES')
+  if first[2] and (next_due == '' or tonumber(first[2]) < tonumber(next_due)) then
+    next_due = num(tonumber(first[2]))
+  end
+end
+return { 'ok', num(now), settled, next_due, redis.call('ZCOUNT', tag .. 'w', num(now), '+inf') }

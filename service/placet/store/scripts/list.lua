@@ -1,0 +1,38 @@
+-- Read a page of an index, newest first. Writes as little as get.lua does.
+--
+-- ARGV[3]  index         name after the tag: x, x:p, x:c:<client>, x:r:<run>
+-- ARGV[4]  cursor        the member to continue after, '' to start
+-- ARGV[5]  limit         how many members to look at
+-- ARGV[6]  enough        bytes after which the page ends early, so that an answer stays bounded
+--
+-- Answer   ok { ruling, now, last member looked at or '', { { fields, log, input } ... } }
+--          the last member is '' where the index has no more; records already forgotten are skipped
+
+local from = '+'
+if ARGV[4] ~= '' then
+  from = '(' .. ARGV[4]
+end
+local limit = tonumber(ARGV[5])
+local members = redis.call('ZREVRANGEBYLEX', tag .. ARGV[3], from, '-', 'LIMIT', 0, limit + 1)
+local room = tonumber(ARGV[6])
+local items, last = {}, ''
+for i = 1, math.min(#members, limit) do
+  local id = string.sub(members[i], 15)
+  local r, flat = fields_of(id)
+  if r.s then
+    local log, input = log_of(id), input_of(id)
+    items[#items + 1] = { flat, log, input }
+    room = room - #(input or '')
+    for _, entry in ipairs(log) do
+      room = room - #entry
+    end
+    if dead(r) then
+      hold_clock()
+    end
+  end
+  if i < #members and (i == limit or room < 0) then
+    last = members[i]
+    break
+  end
+end
+return { 'ok', num(now), last, items }

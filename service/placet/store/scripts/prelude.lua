@@ -1,0 +1,159 @@
+-- Shared head of every script: the store's clock, the epoch, the record's moves.
+--
+-- Call shape   EVALSHA sha 1 <meta key> <now_ms> <epoch> <script's own arguments from ARGV[3] on>
+-- Answer       { ruling, now_ms, ... }   ruling is a word of placet.domain.machine.Ruling
+--
+-- KEYS[1]  {placet:<tenant>}:m   the tenant's meta hash. All other keys carry the same hash tag, so
+--                                they live on the same node; they are named from it:
+--   :a:<id>      hash   the compared fields of a record (letters below)
+--   :l:<id>      list   its log, "<at_ms> <event type> <json>": the ask first, then what happened
+--   :i:<id>      string its effective input in canonical form; gone once erased or never held
+--   :k:<client>:<key>  string  "<body hash> <id>": an idempotency key
+--   :j:<hash>    string the id of the pending record that an identical question joins
+--   :x           zset   all records, lexicographic "<requested_at, 13 digits>:<id>", scores 0
+--   :x:c:<client>  :x:r:<run>  :x:p   zsets  the same members by client, by run, and those pending
+--   :w  :w:<client>   zsets  pending ids by expires_at
+--   :g           zset   approved ids by use_by
+--   :s           stream transitions: i id, t event type, n at_ms
+--   :p           hash   principals, "client:<name>" or "approver:<id>" to a sealed document
+--   :y           hash   credential key id to the field of :p that it belongs to
+--
+-- Fields of :m  epoch (counts credential changes), now (high-water mark of the clock, ms)
+-- Fields of :a  s status, g digest, c call hash, k asked by, u audience, x expires_at, w use_within,
+--   b use_by, q people required, v votes on this digest (22 characters a person, then a or r),
+--   t requested_at, n nonce of the create, e execution id, f nonce of the consume, h input held,
+--   o outcome's fingerprint, d idempotency key, j join hash, r run, z refusals, z:<word> those coalesced
+--
+-- ARGV[1]  now_ms under an injected test clock, else '': the server's TIME
+-- ARGV[2]  the epoch that the caller was judged under, '' for the system itself
+
+local meta = KEYS[1]
+local tag = string.sub(meta, 1, -2)
+
+local REFUSALS_KEPT = 200
+
+local function num(n)
+  return string.format('%.0f', n)
+end
+
+local head = redis.call('HMGET', meta, 'epoch', 'now')
+local epoch = head[1] or '0'
+local high = tonumber(head[2] or '0')
+local now = tonumber(ARGV[1])
+if not now then
+  local time = redis.call('TIME')
+  now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+if now < high then
+  now = high
+end
+if ARGV[2] ~= '' and ARGV[2] ~= epoch then
+  return { 'rejudge', num(now), epoch }
+end
+
+-- The clock never goes back: whatever was judged by this moment stays judged by it.
+local function hold_clock()
+  if now > high then
+    redis.call('HSET', meta, 'now', num(now))
+    high = now
+  end
+end
+
+local function fields_of(id)
+  local flat = redis.call('HGETALL', tag .. 'a:' .. id)
+  local fields = {}
+  for i = 1, #flat, 2 do
+    fields[flat[i]] = flat[i + 1]
+  end
+  return fields, flat
+end
+
+local function log_of(id)
+  return redis.call('LRANGE', tag .. 'l:' .. id, 0, -1)
+end
+
+local function input_of(id)
+  return redis.call('GET', tag .. 'i:' .. id)
+end
+
+-- A record as the service reads it: compared fields, log, input.
+local function answer(ruling, id)
+  return { ruling, num(now), redis.call('HGETALL', tag .. 'a:' .. id), log_of(id), input_of(id) }
+end
+
+local function deadline_of(r)
+  if r.s == 'pending' then
+    return tonumber(r.x)
+  elseif r.s == 'approved' then
+    return tonumber(r.b)
+  end
+  return nil
+end
+
+local function dead(r)
+  local deadline = deadline_of(r)
+  return deadline ~= nil and now > deadline
+end
+
+local function emit(id, event, at, document)
+  redis.call('RPUSH', tag .. 'l:' .. id, num(at) .. ' ' .. event .. ' ' .. document)
+  redis.call('XADD', tag .. 's', num(now) .. '-*', 'i', id, 't', event, 'n', num(at))
+  hold_clock()
+end
+
+local function member_of(id, r)
+  return string.format('%013.0f', tonumber(r.t)) .. ':' .. id
+end
+
+local function leave_pending(id, r)
+  redis.call('ZREM', tag .. 'w', id)
+  redis.call('ZREM', tag .. 'w:' .. r.k, id)
+  redis.call('ZREM', tag .. 'x:p', member_of(id, r))
+  if r.j and redis.call('GET', tag .. 'j:' .. r.j) == id then
+    redis.call('DEL', tag .. 'j:' .. r.j)
+  end
+end
+
+-- From here on the record only waits to be forgotten. `retain` is {record_ms, input_ms}.
+local function finish(id, r, retain)
+  redis.call('PEXPIRE', tag .. 'a:' .. id, retain[1])
+  redis.call('PEXPIRE', tag .. 'l:' .. id, retain[1])
+  redis.call('PEXPIRE', tag .. 'i:' .. id, retain[2])
+  if r.d then
+    redis.call('PEXPIRE', tag .. 'k:' .. r.k .. ':' .. r.d, retain[1])
+  end
+  if r.r then
+    redis.call('PEXPIRE', tag .. 'x:r:' .. r.r, retain[1], 'GT')
+  end
+end
+
+-- Move a record to a terminal state: status, indexes, log, stream, retention.
+local function close(id, r, status, at, document, retain)
+  if r.s == 'pending' then
+    leave_pending(id, r)
+  else
+    redis.call('ZREM', tag .. 'g', id)
+  end
+  redis.call('HSET', tag .. 'a:' .. id, 's', status)
+  r.s = status
+  emit(id, status, at, document)
+  finish(id, r, retain)
+end
+
+-- Write down an expiry that has happened: by the system, at the deadline.
+local function settle(id, r, retain)
+  if dead(r) then
+    close(id, r, 'expired', deadline_of(r), '{"by":"system"}', retain)
+  end
+end
+
+-- Record an attempt that changes nothing. Beyond the first REFUSALS_KEPT they are only counted.
+local function refuse(id, word, who)
+  local a = tag .. 'a:' .. id
+  if redis.call('HINCRBY', a, 'z', 1) <= REFUSALS_KEPT then
+    redis.call('RPUSH', tag .. 'l:' .. id, num(now) .. ' refused:' .. word .. ' ' .. who)
+  else
+    redis.call('HINCRBY', a, 'z:' .. word, 1)
+  end
+  hold_clock()
+end
