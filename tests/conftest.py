@@ -68,10 +68,17 @@ async def client(request: pytest.FixtureRequest) -> AsyncIterator[Redis]:
     await real.aclose()
 
 
-def a_store(client: Redis, clock: ManualClock | None, heard: list[Transition] | None = None) -> Store:
+def a_store(
+    client: Redis,
+    clock: ManualClock | None,
+    heard: list[Transition] | None = None,
+    *,
+    limits: Limits | None = None,
+) -> Store:
     """A store over ``client`` that judges by ``clock``."""
     told: list[Transition] = [] if heard is None else heard
-    return assemble(client, Link(client), client, Limits(), clock=None if clock is None else clock.now_ms, heard=told.append)
+    now_ms = None if clock is None else clock.now_ms
+    return assemble(client, Link(client), client, limits or Limits(), clock=now_ms, heard=told.append)
 
 
 @pytest.fixture

@@ -9,17 +9,18 @@ from litestar.middleware import DefineMiddleware
 from litestar.types import ASGIApp, Receive, Scope, Send
 
 from placet.api import documents
-from placet.api.call import Answer, problem
+from placet.api.call import problem
 from placet.api.hosts import accepted
 from placet.api.operations import UseCases
 from placet.api.transport import Transport
 from placet.bootstrap import Services
 from placet.domain.errors import InternalError, MethodNotAllowed, PlacetError, RouteNotFound
+from placet.observability.context import bound_request_id
 from placet.settings import Settings
 
 _log = logging.getLogger("placet.app")
 
-_BY_STATUS: dict[int, type[PlacetError]] = {404: RouteNotFound, 405: MethodNotAllowed}
+REQUEST_ID_HEADER = "x-request-id"
 
 
 def create_app(services: Services, settings: Settings) -> Litestar:
@@ -42,6 +43,7 @@ def create_app(services: Services, settings: Settings) -> Litestar:
     return Litestar(
         [v1, *documents.handlers(settings, services.ring, services.readiness, services.clock)],
         openapi_config=None,
+        logging_config=None,  # it would take the root logger over; observability.logs has it
         middleware=[DefineMiddleware(HostGuard, allowed=settings.server.accepted_hosts)],
         exception_handlers={PlacetError: _refused, HTTPException: _refused, Exception: _failed},
     )
@@ -63,22 +65,35 @@ class HostGuard:
         await self._app(scope, receive, send)
 
 
-def _response(answer: Answer) -> Response[bytes]:
-    return Response(
-        answer.body,
-        status_code=answer.status,
-        media_type=answer.content_type.decode(),
-        headers={name.decode(): value.decode() for name, value in answer.headers},
-    )
+def _refused(request: Request, error: Exception) -> Response[bytes]:  # type: ignore[type-arg]
+    with bound_request_id(request.headers.get(REQUEST_ID_HEADER)) as request_id:
+        return _response(_known(error), request_id)
 
 
-def _refused(_: Request, error: Exception) -> Response[bytes]:  # type: ignore[type-arg]
+def _failed(request: Request, error: Exception) -> Response[bytes]:  # type: ignore[type-arg]
+    with bound_request_id(request.headers.get(REQUEST_ID_HEADER)) as request_id:
+        _log.error("a page failed in a way nobody foresaw", exc_info=error)
+        return _response(InternalError(), request_id)
+
+
+def _known(error: Exception) -> PlacetError:
+    """The row of the error table for what Litestar, or we, refused with."""
     if isinstance(error, PlacetError):
-        return _response(problem(error))
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    return _response(problem(_BY_STATUS.get(status, InternalError)()))
+        return error
+    status = error.status_code if isinstance(error, HTTPException) else InternalError.status
+    if status == MethodNotAllowed.status:
+        headers = getattr(error, "headers", None) or {}
+        return MethodNotAllowed(headers.get("allow", "").split(", "))
+    return RouteNotFound() if status < InternalError.status else InternalError()
 
 
-def _failed(_: Request, error: Exception) -> Response[bytes]:  # type: ignore[type-arg]
-    _log.error("a page failed in a way nobody foresaw", exc_info=error)
-    return _response(problem(InternalError()))
+def _response(error: PlacetError, request_id: str) -> Response[bytes]:
+    answer = problem(error)
+    headers = {
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        REQUEST_ID_HEADER: request_id,
+        **{name.decode(): value.decode() for name, value in answer.headers},
+    }
+    media_type = answer.content_type.decode()
+    return Response(answer.body, status_code=answer.status, media_type=media_type, headers=headers)

@@ -1,5 +1,6 @@
 """The composition root: the one place that names concrete classes together."""
 
+import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 
@@ -17,14 +18,19 @@ from placet.application.report import ReportExecution
 from placet.application.request import RequestApproval
 from placet.application.sweep import Sweeper
 from placet.application.waiters import Waiters
+from placet.application.withdraw import WithdrawOpen
 from placet.observability.metrics import Metrics
 from placet.settings import Settings
 from placet.store.embedded import EmbeddedServer
 from placet.store.opened import Store, open_store
 from placet.store.stream import Transition
+from placet.tokens.keyring import KeyringError
 from placet.tokens.keyring_file import KeyringFile, load_or_create
 
 KEYRING_NAME = "keyring.json"
+
+_log = logging.getLogger(__name__)
+_REPORTED = {"store.down": logging.WARNING, "store.lost": logging.ERROR, "store.up": logging.DEBUG}
 
 OpenStore = Callable[[Callable[[Transition], None]], Store]
 """Opens a store that tells of every transition it hears; tests bring their own."""
@@ -34,10 +40,12 @@ class Services(Struct, frozen=True, kw_only=True):
     """Everything a running service is made of.
 
     ``store.stream`` and ``sweeper`` are started and stopped apart from the application, so that a test
-    or another runner can drive every part with its own clock.
+    or another runner can drive every part with its own clock. ``embedded`` is the store's server where it
+    is our own: whoever runs the service ends it when that is lost.
     """
 
     settings: Settings
+    embedded: EmbeddedServer | None
     store: Store
     ring: KeyringFile
     directory: Directory
@@ -46,6 +54,7 @@ class Services(Struct, frozen=True, kw_only=True):
     read: ReadApprovals
     decide: DecideApproval
     cancel: CancelApproval
+    withdraw: WithdrawOpen
     consume: ConsumeApproval
     report: ReportExecution
     readiness: Readiness
@@ -86,20 +95,19 @@ async def open_services(
             waiters.wake(transition.tenant, transition.approval_id)
 
         now_ms = None if clock is None else clock.now_ms
+        embedded = None
         if store is not None:
             opened = store(heard)
         else:
-            socket_path = None
             if settings.store.embedded:
-                server = await EmbeddedServer.start(
-                    settings.store.data_dir, url_hint=settings.server.public_url
+                embedded = await EmbeddedServer.start(
+                    settings.store.data_dir, url_hint=settings.server.public_url, report=_report
                 )
-                exits.push_async_callback(server.stop)
-                socket_path = server.socket_path
+                exits.push_async_callback(embedded.stop)
             opened = await open_store(
                 settings.store,
                 settings.limits,
-                socket_path=socket_path,
+                socket_path=None if embedded is None else embedded.socket_path,
                 clock=now_ms,
                 heard=heard,
                 observe=metrics.store_batch,
@@ -107,7 +115,7 @@ async def open_services(
         exits.push_async_callback(opened.close)
         services = _compose(settings, opened, timers, metrics, waiters)
         exits.push_async_callback(services.sweeper.stop)
-        return structs.replace(services, exits=exits.pop_all())
+        return structs.replace(services, embedded=embedded, exits=exits.pop_all())
 
 
 def _compose(settings: Settings, store: Store, clock: Clock, metrics: Metrics, waiters: Waiters) -> Services:
@@ -117,12 +125,13 @@ def _compose(settings: Settings, store: Store, clock: Clock, metrics: Metrics, w
         load_or_create(path, clock.now_ms())
     ring = KeyringFile(path)
     issuer, limits, approvals = settings.server.public_url, settings.limits, store.approvals
-    directory = Directory(store.principals, lambda: ring.sealer)
+    directory = Directory(store.principals, lambda: ring.sealer, changed=lambda: _take_up(ring))
     sweeper = Sweeper(
         approvals, directory, store.registry.tenants, limits, clock, pending=metrics.live_pending
     )
     return Services(
         settings=settings,
+        embedded=None,
         store=store,
         ring=ring,
         directory=directory,
@@ -131,6 +140,7 @@ def _compose(settings: Settings, store: Store, clock: Clock, metrics: Metrics, w
         read=ReadApprovals(approvals, ring, issuer, waiters, store.stream, clock),
         decide=DecideApproval(approvals, directory, ring, limits, decided=metrics.decision),
         cancel=CancelApproval(approvals),
+        withdraw=WithdrawOpen(approvals, directory),
         consume=ConsumeApproval(approvals, ring, issuer),
         report=ReportExecution(approvals, limits),
         readiness=Readiness(store, ring),
@@ -140,3 +150,16 @@ def _compose(settings: Settings, store: Store, clock: Clock, metrics: Metrics, w
         clock=clock,
         exits=AsyncExitStack(),
     )
+
+
+def _take_up(ring: KeyringFile) -> None:
+    """Read the keyring again where it has changed. One that can't be read makes the replica unready."""
+    try:
+        ring.refresh()
+    except KeyringError as fault:
+        _log.error("the keyring can't be taken up", extra={"fault": str(fault)})
+
+
+def _report(event: str, /, **facts: object) -> None:
+    """Log what the embedded store tells of itself."""
+    _log.log(_REPORTED.get(event, logging.INFO), event, extra=facts)

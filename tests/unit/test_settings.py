@@ -1,9 +1,12 @@
 """Settings: read from the environment, every problem found at once, nothing opened by accident."""
 
+import runpy
 from pathlib import Path
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from placet.domain.limits import Limits
 from placet.settings import (
@@ -209,6 +212,15 @@ def test_a_malformed_limit_contradicts_nothing() -> None:
     )
 
 
+@given(st.dictionaries(st.sampled_from([doc.name for doc in describe()]), st.text(), max_size=4))
+def test_any_environment_gives_settings_or_a_settings_error(environ: dict[str, str]) -> None:
+    """No text whatsoever fails in a way nobody foresaw."""
+    try:
+        load(_HOME | environ)
+    except SettingsError as error:
+        assert error.problems  # noqa: PT017 (either outcome is right)
+
+
 def test_documented_defaults_are_the_defaults() -> None:
     """Setting every variable to its documented default changes nothing."""
     documented = {doc.name: doc.default for doc in describe() if doc.default}
@@ -236,3 +248,9 @@ def test_env_example_names_every_setting() -> None:
     assert [line.partition("=")[0] for line in lines if line.startswith("#PLACET_")] == [
         f"#{doc.name}" for doc in describe()
     ]
+
+
+def test_the_command_prints_env_example(capsys: pytest.CaptureFixture[str]) -> None:
+    """What the file's head names is what makes it."""
+    runpy.run_module("placet.settings", run_name="__main__")
+    assert capsys.readouterr().out == env_example()

@@ -22,8 +22,9 @@ from placet.domain.limits import Limits
 BODY_TIMEOUT_S = 30
 """A body has to be here by then: a caller that trickles bytes holds nothing for longer."""
 
-_MEDIA_TYPE = re.compile(r'application/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?', re.IGNORECASE)
-_BOUND = re.compile(r"/(?:input|context)(?:/|$)")
+_MEDIA_TYPE = re.compile(r'application/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?', re.IGNORECASE)
+_LENGTH_MAX_DIGITS = 15
+_BOUND = frozenset({"input", "context"})
 
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 Header = Callable[[bytes], str | None]
@@ -48,7 +49,7 @@ async def read(receive: Receive, header: Header, limits: Limits, *, optional: bo
         media_type is None or not _MEDIA_TYPE.fullmatch(media_type) or header(b"content-encoding") is not None
     ):
         raise UnsupportedMediaType
-    if length is not None and length.isdecimal() and int(length) > limits.max_body_bytes:
+    if length is not None and length.isdecimal() and _exceeds(length, limits.max_body_bytes):
         raise InputTooLarge
     chunks: list[bytes] = []
     size = 0
@@ -66,6 +67,11 @@ async def read(receive: Receive, header: Header, limits: Limits, *, optional: bo
                     return b"".join(chunks)
     except TimeoutError as late:
         raise InputInvalid([Issue(path="", message="The body did not arrive in time.")], status=400) from late
+
+
+def _exceeds(length: str, most: int) -> bool:
+    """Whether an announced length is beyond ``most``; one with too many digits is never read as a number."""
+    return len(length) > _LENGTH_MAX_DIGITS or int(length) > most
 
 
 def parse(raw: bytes, limits: Limits) -> tuple[Any, Fault | None]:
@@ -99,7 +105,8 @@ def convert(value: Any, fault: Fault | None, shape: type[Struct]) -> Struct:  # 
         InputInvalid: 422; another member is wrong.
     """
     if fault is not None:
-        if _BOUND.match(fault.pointer):
+        member = fault.pointer[1:].partition("/")[0]
+        if member in _BOUND and member in shape.__struct_fields__:
             raise ApprovalUnserializableInput(fault.pointer)
         raise InputInvalid([Issue(path=fault.pointer, message=_FAULTS[fault.kind])])
     try:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from placet.application.directory import Caller
 from placet.domain.error_terms import ForbiddenReason
-from placet.domain.errors import Forbidden, PlacetError
+from placet.domain.errors import Forbidden, MethodNotAllowed, PlacetError
 from placet.domain.principals import Client
 
 JSON = b"application/json"
@@ -65,6 +65,8 @@ def ok(value: object, status: int = 200, headers: tuple[tuple[bytes, bytes], ...
 def problem(error: PlacetError) -> Answer:
     """The one renderer of errors (RFC 9457)."""
     headers: list[tuple[bytes, bytes]] = []
+    if isinstance(error, MethodNotAllowed):
+        headers.append((b"allow", ", ".join(error.allow).encode()))
     wait_s = error.retry_after_s()
     if wait_s is not None:
         headers.append((b"retry-after", str(wait_s).encode()))

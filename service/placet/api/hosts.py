@@ -13,5 +13,6 @@ def host_name(header: str) -> str:
 def accepted(header: str | None, allowed: Collection[str]) -> bool:
     """Whether the header is there and names one of ``allowed`` (``*.example.com``: any name below)."""
     name = host_name(header or "")
-    below = "*." + name.partition(".")[2]
-    return name != "" and (name in allowed or below in allowed)
+    labels = name.split(".")
+    above = ("*." + ".".join(labels[i:]) for i in range(1, len(labels)))
+    return name != "" and (name in allowed or any(pattern in allowed for pattern in above))

@@ -12,11 +12,11 @@ from placet.application.decide import DecideApproval
 from placet.application.query import Filters, ReadApprovals, Seen
 from placet.application.report import ReportExecution
 from placet.application.request import RequestApproval
-from placet.application.views import Sight, record_view, sight_of, trail_view
+from placet.application.views import Sight, pending_body, record_view, sight_of, trail_view
 from placet.domain.error_terms import Issue
 from placet.domain.errors import InputInvalid
 from placet.domain.limits import IDEMPOTENCY_KEY_PATTERN, Limits
-from placet.domain.model import Approval
+from placet.domain.model import Approval, Status
 
 _IDEMPOTENCY_KEY = re.compile(IDEMPOTENCY_KEY_PATTERN)
 
@@ -55,6 +55,8 @@ async def read(use: UseCases, call: Call) -> Answer:
         seen = await use.read.wait(
             call.caller, call.path["id"], until_s=call.began_s + query.wait, gone=call.gone
         )
+    if seen.approval.status is Status.PENDING and seen.record.small:
+        return Answer(status=200, body=pending_body(seen.record, seen.sight))
     return ok(_view(seen))
 
 

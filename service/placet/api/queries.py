@@ -1,6 +1,7 @@
 """What a query string may say. Unknown and repeated names are refused, as in a body."""
 
-from typing import Annotated
+import re
+from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -12,6 +13,10 @@ from placet.domain.error_terms import Issue
 from placet.domain.errors import InputInvalid
 from placet.domain.limits import CURSOR_MAX_CHARS, Limits
 from placet.domain.model import Status
+
+_WHOLE = re.compile("0|[1-9][0-9]{0,17}")
+"""How a number is spelled; a longer one is out of every bound."""
+_NUMBERS = frozenset({"wait", "limit"})
 
 
 class NoQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -54,13 +59,17 @@ def parse(raw: bytes, shape: type[Struct], limits: Limits) -> Struct:
         )
     except ValueError as fault:
         raise InputInvalid([Issue(path="", message="The query string is malformed.")]) from fault
-    values = dict(pairs)
+    values: dict[str, Any] = dict(pairs)
     if len(values) < len(pairs):
         names = [name for name, _ in pairs]
         repeated = next(name for name in names if names.count(name) > 1)
         raise InputInvalid([Issue(path="/" + escape(repeated), message="It may be given once.")])
+    for name in _NUMBERS & values.keys():
+        if _WHOLE.fullmatch(values[name]):
+            values[name] = int(values[name])
     try:
-        query = msgspec.convert(values, shape, strict=False)
+        # Strictly: the lenient mode takes "null" for no filter at all.
+        query = msgspec.convert(values, shape)
     except ValidationError as fault:
         raise invalid(fault) from fault
     for name, most in (("wait", limits.wait_max_s), ("limit", limits.page_max)):

@@ -222,5 +222,5 @@ class Router:
                 raise RouteNotFound
         route = methods.get("GET" if method == "HEAD" else method)
         if route is None:
-            raise MethodNotAllowed
+            raise MethodNotAllowed([*methods, *(["HEAD"] if "GET" in methods else [])])
         return route, parameters

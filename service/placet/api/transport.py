@@ -32,8 +32,9 @@ from placet.store.approvals import Rejudge
 Scope = MutableMapping[str, Any]
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 
-_REJUDGED_MAX = 4
-"""Judgements of one call while credentials keep changing under it; then it is asked to come back."""
+_JUDGED_MAX = 32
+"""Judgements of one call while credentials keep changing under it; then it is asked to come back. A long
+wait may meet many a change."""
 _BEARER = "bearer "
 _SERVER_FAULT = 500
 
@@ -59,6 +60,9 @@ class Transport:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
+        if scope["type"] != "http":  # a web socket: nothing here speaks it
+            await send({"type": "websocket.close", "code": 1000})
+            return
         began = perf_counter()
         headers: dict[bytes, str] = {}
         for name, value in scope["headers"]:
@@ -74,7 +78,7 @@ class Transport:
                 return
             except PlacetError as error:
                 answer = problem(error)
-            except Exception:
+            except Exception:  # noqa: BLE001 - whatever it is, the caller gets an answer and the log the rest
                 _log.exception("a call failed in a way nobody foresaw", extra={"route": name})
                 answer = problem(InternalError())
             await _send(send, answer, request_id, head=scope["method"] == "HEAD")
@@ -105,7 +109,7 @@ class Transport:
                 pass
 
         began_s = self._clock.monotonic_s()
-        for _ in range(_REJUDGED_MAX):
+        for _ in range(_JUDGED_MAX):
             if not route.admits(caller.principal):
                 raise Forbidden(ForbiddenReason.SCOPE)
             call = Call(

@@ -46,7 +46,8 @@ class CancelApproval:
         answer = await self._cancel(caller, client, approval_id)
         approval = None if answer.record is None else answer.record.approval()
         if approval is None or answer.ruling not in {Ruling.OK, Ruling.UNCHANGED}:
-            raise error_for(answer.ruling, approval)
+            party = approval is not None and client.name in {approval.ask.asked_by, approval.ask.audience}
+            raise error_for(answer.ruling, approval, party=party)
         return approval
 
     async def run(self, caller: Caller, client: Client, run: str) -> RunCancelled:

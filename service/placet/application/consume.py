@@ -76,16 +76,17 @@ class ConsumeApproval:
         if approval is None or answer.ruling not in {Ruling.OK, Ruling.REPLAYED}:
             party = approval is not None and client.name in {approval.ask.asked_by, approval.ask.audience}
             raise error_for(answer.ruling, approval, party=party)
-        grants.prove(self._ring.sealer, approval)
+        grants.prove(self._ring.sealer, approval, call)
         return Consumed(approval=approval, replayed=answer.ruling is Ruling.REPLAYED)
 
     async def introspect(self, caller: Caller, client: Client, body: Introspect) -> Verdict:
         """Say whether :meth:`__call__` would spend the grant now. Changes nothing."""
         call, canonical = presented(caller.tenant, body)
         claims = self._claims(caller, body.token)
+        # Asked in any case: the store alone knows whether the caller's own credential still counts.
+        answer = await self._store.get(caller.tenant, claims.jti if claims else "", epoch=caller.epoch)
         if claims is None:
             return _refused(ApprovalTokenInvalid())
-        answer = await self._store.get(caller.tenant, claims.jti, epoch=caller.epoch)
         if answer.record is None:
             return _refused(error_for(answer.ruling))
         attempt = machine.Consume(
@@ -100,7 +101,7 @@ class ConsumeApproval:
         ruling = machine.judge_consume(answer.record.state(), attempt, answer.now_ms)
         approval = answer.record.approval()
         if ruling is Ruling.OK:
-            grants.prove(self._ring.sealer, approval)
+            grants.prove(self._ring.sealer, approval, call)
             return Verdict(active=True)
         return _refused(error_for(Ruling.CONSUMED if ruling is Ruling.REPLAYED else ruling, approval))
 

@@ -6,11 +6,12 @@ from msgspec import UNSET
 
 from placet.application import grants
 from placet.application.commands import Decide
-from placet.application.directory import Caller, Directory
+from placet.application.directory import Caller, Directory, Snapshot
 from placet.application.rulings import error_for
 from placet.domain import policy
 from placet.domain.error_terms import Issue
 from placet.domain.errors import InputInvalid
+from placet.domain.identity import check_id
 from placet.domain.limits import Limits
 from placet.domain.machine import Ruling
 from placet.domain.model import Approval, Person, Status, Verdict
@@ -26,7 +27,7 @@ class DecideApproval:
     on that reading staying true: the script judges the state again, and the words never change.
     """
 
-    def __init__(  # noqa: PLR0913 - the composition root names each
+    def __init__(
         self,
         store: Approvals,
         directory: Directory,
@@ -55,12 +56,11 @@ class DecideApproval:
         if read.record is None:
             raise error_for(read.ruling)
         ask = read.record.approval().ask
-        person = await self._person(caller, body)
+        snapshot = await self._directory.known_to(caller)
+        person = _person(caller, body, snapshot)
         bridge = caller.principal if isinstance(caller.principal, Client) else None
-        owners = (await self._directory.snapshot(caller.tenant)).clients.get(ask.asked_by)
-        refusal = policy.judge_vote(
-            caller.principal, person, ask, body.decision, owners.owners if owners else ()
-        )
+        owners = policy.owners_behind(ask, snapshot.clients)
+        refusal = policy.judge_vote(caller.principal, person, ask, body.decision, owners)
         vote = grants.cast(
             self._ring.sealer,
             ask,
@@ -93,6 +93,9 @@ class DecideApproval:
             issues.append(Issue(path="/approver", message="Name the person you speak for."))
         if not bridged and body.approver is not UNSET:
             issues.append(Issue(path="/approver", message="Your credential says who you are; leave it out."))
+        fault = None if body.approver is UNSET else check_id(body.approver.id)
+        if fault is not None:
+            issues.append(Issue(path="/approver/id", message=f"It {fault}."))
         if (body.decision is Verdict.EDIT) != (body.input is not UNSET):
             issues.append(Issue(path="/input", message="It belongs to the decision edit, and only there."))
         if body.comment is not None and len(body.comment) > self._limits.comment_max_chars:
@@ -101,9 +104,11 @@ class DecideApproval:
         if issues:
             raise InputInvalid(issues)
 
-    async def _person(self, caller: Caller, body: Decide) -> Person:
-        if isinstance(caller.principal, Approver):
-            return Person(id=caller.principal.id, display_name=caller.principal.display_name)
-        named = "" if body.approver is UNSET else body.approver.id
-        known = (await self._directory.snapshot(caller.tenant)).approvers.get(named)
-        return Person(id=named, display_name=known.display_name if known else None)
+
+def _person(caller: Caller, body: Decide, snapshot: Snapshot) -> Person:
+    """Who decides: the caller, or the person that a bridge names."""
+    if isinstance(caller.principal, Approver):
+        return Person(id=caller.principal.id, display_name=caller.principal.display_name)
+    named = "" if body.approver is UNSET else body.approver.id
+    known = snapshot.approvers.get(named)
+    return Person(id=named, display_name=known.display_name if known else None)

@@ -18,6 +18,7 @@ from msgspec import Struct
 from placet.domain.errors import Unauthenticated
 from placet.domain.limits import TENANT_PATTERN
 from placet.domain.principals import Approver, Client, Principal
+from placet.store.approvals import Rejudge
 from placet.store.principals import Principals
 from placet.tokens.seal import Sealer
 
@@ -26,6 +27,8 @@ CREDENTIAL = re.compile(rf"plc_({TENANT_PATTERN})_([a-z0-9]{{12}})_([A-Za-z0-9_-
 
 SEAL_KIND = "principal"
 SEAL_CHARS = 43
+_NO_KEY = "-"
+"""No credential has this key id: asking for it tells the epoch and nothing else."""
 
 _log = logging.getLogger(__name__)
 _decode = msgspec.json.Decoder(Client | Approver).decode
@@ -64,11 +67,15 @@ class Directory:
     Args:
         store: Where their sealed documents are.
         sealer: Gives the sealer of the keyring in use.
+        changed: Called before a tenant is read: something has changed, and it may be the keyring.
     """
 
-    def __init__(self, store: Principals, sealer: Callable[[], Sealer]) -> None:
+    def __init__(
+        self, store: Principals, sealer: Callable[[], Sealer], changed: Callable[[], None] = lambda: None
+    ) -> None:
         self._store = store
         self._sealer = sealer
+        self._changed = changed
         self._snapshots: dict[str, Snapshot] = {}
 
     async def authenticate(self, credential: str) -> Caller:
@@ -105,7 +112,31 @@ class Directory:
         """The tenant's principals, as last read."""
         return self._snapshots.get(tenant) or await self._read(tenant)
 
+    async def known_to(self, caller: Caller) -> Snapshot:
+        """The principals at the very epoch that ``caller`` was authenticated at.
+
+        Raises:
+            Rejudge: They have been read again since, and were others.
+        """
+        snapshot = await self.snapshot(caller.tenant)
+        if snapshot.epoch != caller.epoch:
+            raise Rejudge
+        return snapshot
+
+    async def confirm(self, caller: Caller) -> None:
+        """Nothing, where the principals are still those that ``caller`` was authenticated among.
+
+        For answers that no script stands behind: asks the store alone.
+
+        Raises:
+            Rejudge: They have changed.
+        """
+        epoch, _ = await self._store.by_key(caller.tenant, _NO_KEY)
+        if epoch != caller.epoch:
+            raise Rejudge
+
     async def _read(self, tenant: str) -> Snapshot:
+        self._changed()
         epoch, documents = await self._store.all(tenant)
         clients: dict[str, Client] = {}
         approvers: dict[str, Approver] = {}
@@ -120,7 +151,9 @@ class Directory:
                 approvers[principal.id] = principal
             by_key.update({key.kid: principal for key in principal.keys})
         snapshot = Snapshot(epoch=epoch, clients=clients, approvers=approvers, by_key=by_key)
-        self._snapshots[tenant] = snapshot
+        known = self._snapshots.get(tenant)
+        if known is None or known.epoch < epoch:  # replies of two reads may come in either order
+            self._snapshots[tenant] = snapshot
         return snapshot
 
     def seal(self, principal: Principal) -> bytes:

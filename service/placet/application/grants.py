@@ -2,7 +2,8 @@
 
 The store says that a record is approved; whoever can only write the store could say so too. Before a
 token is minted and before a consumption is confirmed, the votes are therefore checked against a key
-that the store never sees, and the digest they are on is computed again from the record's own words.
+that the store never sees, and the digest they are on is computed again from the record's own words and
+from the call that was presented. The card that an approver is shown, and votes on, is checked likewise.
 """
 
 import logging
@@ -44,28 +45,58 @@ def cast(
     return msgspec.structs.replace(vote, seal=sealer.seal(SEAL_KIND, _sealed(ask, vote)))
 
 
-def prove(sealer: Sealer, approval: Approval) -> None:
+def prove(sealer: Sealer, approval: Approval, call: str | None = None) -> None:
     """Nothing, where the record's approval is real.
+
+    Args:
+        sealer: Has the key.
+        approval: An approved or consumed record, as the store has it.
+        call: Hash of the call that is about to run, where one is.
 
     Raises:
         InternalError: Votes are missing or forged, or the record is not the one they were on. An
             alarm goes to the log; the caller learns nothing.
     """
-    genuine = {
+    voted = {
         vote.approver.id
         for vote in (each.vote for each in approval.votes)
         if vote.decision is Verdict.APPROVE
         and vote.digest == approval.digest
         and sealer.verify(SEAL_KIND, _sealed(approval.ask, vote), vote.seal)
     }
-    if (
-        len(genuine) < max(REQUIRED_APPROVALS, approval.required)
-        or digest_of(approval.ask) != approval.digest
-    ):
-        _log.error(
-            "a grant's seal is broken", extra={"approval_id": approval.ask.id, "tenant": approval.ask.tenant}
-        )
-        raise InternalError
+    if len(voted) < max(REQUIRED_APPROVALS, approval.required) or not _holds_together(approval, call):
+        raise _alarm("a grant's seal is broken", approval)
+
+
+def check_card(approval: Approval) -> None:
+    """Nothing, where the card that an approver is shown is the one whose digest they vote on.
+
+    Raises:
+        InternalError: Its words or its input were changed in the store. An alarm goes to the log.
+    """
+    if not _holds_together(approval, None):
+        raise _alarm("a card is not what its digest says", approval)
+
+
+def _holds_together(approval: Approval, call: str | None) -> bool:
+    """Whether the record's words and input, and the call where there is one, give the record's hashes."""
+    ask, held = approval.ask, approval.input
+    members = members_of(ask)
+    return (
+        (held is None or binding.input_hash(bytes(held)) == approval.input_hash)
+        and binding.digest(members, binding.display_hash(ask)) == approval.digest
+        and (call is None or binding.call_hash(members) == call)
+    )
+
+
+def _alarm(what: str, approval: Approval) -> InternalError:
+    _log.error(what, extra={"approval_id": approval.ask.id, "tenant": approval.ask.tenant})
+    return InternalError()
+
+
+def digest_of(ask: Ask) -> str:
+    """The digest of a question, computed from its words."""
+    return binding.digest(members_of(ask), binding.display_hash(ask))
 
 
 def members_of(ask: Ask) -> dict[str, object]:
@@ -80,11 +111,6 @@ def members_of(ask: Ask) -> dict[str, object]:
         context=msgspec.json.decode(ask.context),
         hash_of_input=ask.input_hash,
     )
-
-
-def digest_of(ask: Ask) -> str:
-    """The digest of a question, computed from its words."""
-    return binding.digest(members_of(ask), binding.display_hash(ask))
 
 
 def _sealed(ask: Ask, vote: Vote) -> tuple[str | None, ...]:

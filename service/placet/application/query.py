@@ -16,12 +16,13 @@ from placet.application.rulings import error_for
 from placet.application.views import Sight, sight_of
 from placet.application.waiters import Waiters, resolve
 from placet.domain.error_terms import Issue
-from placet.domain.errors import ApprovalNotFound, InputInvalid
+from placet.domain.errors import ApprovalNotFound, InputInvalid, InternalError
 from placet.domain.limits import ID_PATTERN
 from placet.domain.model import Approval, Status, TrailEntry
 from placet.domain.principals import Client, Principal, Scope
 from placet.store import keys
 from placet.store.approvals import Approvals
+from placet.store.codec import Record
 from placet.tokens.claims import ApproverClaim
 from placet.tokens.issue import mint
 from placet.tokens.keyring_file import KeyringFile
@@ -47,6 +48,7 @@ class Followed(Protocol):
 class Seen(Struct, frozen=True, kw_only=True):
     """A record, how much of it the caller sees, and the token where there is one for them."""
 
+    record: Record
     approval: Approval
     sight: Sight
     token: str | None = None
@@ -120,10 +122,16 @@ class ReadApprovals:
         sight = sight_of(caller.principal, approval)
         if sight is None:
             raise ApprovalNotFound
-        return Seen(approval=approval, sight=sight, token=self._token(caller.principal, approval))
+        _check(approval, sight)
+        return Seen(
+            record=answer.record,
+            approval=approval,
+            sight=sight,
+            token=self._token(caller.principal, approval),
+        )
 
     async def wait(self, caller: Caller, approval_id: str, *, until_s: float, gone: Gone) -> Seen:
-        """The record as soon as it is no longer pending, else as it is when the clock's ``monotonic_s`` is ``until_s``.
+        """The record as soon as it is no longer pending, else as it is at ``until_s`` on ``monotonic_s``.
 
         The place is taken before the record is read, so a change in between is not missed. ``gone``
         returns when the client has hung up.
@@ -190,13 +198,14 @@ class ReadApprovals:
         for _ in range(_SCAN_PAGES):
             page = await self._store.page(caller.tenant, index, after=after, limit=chunk, epoch=caller.epoch)
             after = page.last
-            for approval in (record.approval() for record in page.records):
+            for record in page.records:
+                approval = record.approval()
                 sight = sight_of(caller.principal, approval)
-                if sight is None or not filters.take(approval):
+                if sight is None or not filters.take(approval) or not _showable(approval, sight):
                     continue
                 if len(items) == limit:
                     return Listed(items=tuple(items), next_cursor=_cursor_of(_member(items[-1].approval)))
-                items.append(Seen(approval=approval, sight=sight))
+                items.append(Seen(record=record, approval=approval, sight=sight))
             if after is None:
                 break
         return Listed(items=tuple(items), next_cursor=None if after is None else _cursor_of(after))
@@ -224,6 +233,25 @@ class ReadApprovals:
             now_ms=approval.now_ms,
             use_by_ms=approval.use_by_ms,
         )
+
+
+def _check(approval: Approval, sight: Sight) -> None:
+    """Nothing, where the caller may be shown this: what they may vote on is what its digest says.
+
+    Raises:
+        InternalError: It was changed in the store.
+    """
+    if sight is Sight.CARD and approval.status is Status.PENDING:
+        grants.check_card(approval)
+
+
+def _showable(approval: Approval, sight: Sight) -> bool:
+    """Whether it may be in a list, which one spoilt record must not make unreadable."""
+    try:
+        _check(approval, sight)
+    except InternalError:
+        return False
+    return True
 
 
 def _index(caller: Principal, filters: Filters) -> str:

@@ -1,7 +1,6 @@
 """Ask: a runtime's question becomes a pending record, or finds the one it already has."""
 
 import secrets
-import string
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -25,8 +24,7 @@ from placet.domain.redaction import parse_pointer
 from placet.store.approvals import Answer, Approvals, Creation
 
 ID_PREFIX = "apr_"
-_ID_ALPHABET = string.ascii_letters + string.digits
-_ID_CHARS = 20  # 119 bits: not to be guessed, though no right hangs on that
+_ID_BYTES = 15  # 120 bits: not to be guessed, though no right hangs on that
 _QUEUE_RETRY_MAX_MS = 60_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -47,7 +45,7 @@ class RequestApproval:
         self._limits = limits
 
     async def __call__(
-        self, caller: Caller, client: Client, body: Create, admitted: Any, idempotency_key: str | None
+        self, caller: Caller, client: Client, body: Create, admitted: object, idempotency_key: str | None
     ) -> Asked:
         """Ask.
 
@@ -67,9 +65,10 @@ class RequestApproval:
             Rejudge: Credentials changed meanwhile.
         """
         issues = self._issues(body)
-        snapshot = await self._directory.snapshot(caller.tenant)
+        snapshot = await self._directory.known_to(caller)
         audience = body.audience or client.name
         if audience not in snapshot.clients:
+            await self._directory.confirm(caller)  # it may have been entered since
             issues.append(Issue(path="/audience", message="No client of this tenant has this name."))
         canonical = None if body.input is UNSET else canonicalize(body.input)
         computed = body.input_hash if canonical is None else binding.input_hash(canonical)
@@ -102,23 +101,10 @@ class RequestApproval:
             issues.append(Issue(path="/allowed_decisions", message="It must contain reject."))
         if len(set(body.allowed_decisions)) < len(body.allowed_decisions):
             issues.append(Issue(path="/allowed_decisions", message="It names a decision twice."))
-        ids = {"/actor/id": body.actor.id}
-        ids |= {f"/actor/on_behalf_of/{i}": name for i, name in enumerate(body.actor.on_behalf_of)}
-        for path, name in ids.items():
-            fault = check_id(name)
-            if fault:
-                issues.append(Issue(path=path, message=fault))
-        for i, pointer in enumerate(body.presentation.redact):
-            try:
-                parse_pointer(pointer)
-            except ValueError:
-                issues.append(
-                    Issue(path=f"/presentation/redact/{i}", message="It is no JSON Pointer (RFC 6901).")
-                )
-        return issues
+        return issues + _faults_of_people(body) + _faults_of_pointers(body)
 
     def _creation(
-        self, ask: Ask, body: Create, canonical: bytes | None, admitted: Any, key: str | None
+        self, ask: Ask, body: Create, canonical: bytes | None, admitted: object, key: str | None
     ) -> Creation:
         members = binding.call_members(
             tenant=ask.tenant,
@@ -161,6 +147,25 @@ class RequestApproval:
             wait_ms = min(max(answer.free_at_ms - answer.now_ms, 1_000), _QUEUE_RETRY_MAX_MS)
             raise RateLimited(RateLimitReason.QUEUE_FULL, retry_after_ms=wait_ms)
         raise error_for(answer.ruling)
+
+
+def _faults_of_people(body: Create) -> list[Issue]:
+    ids = {"/actor/id": body.actor.id}
+    ids |= {f"/actor/on_behalf_of/{i}": name for i, name in enumerate(body.actor.on_behalf_of)}
+    faults = {path: check_id(name) for path, name in ids.items()}
+    return [Issue(path=path, message=f"It {fault}.") for path, fault in faults.items() if fault]
+
+
+def _faults_of_pointers(body: Create) -> list[Issue]:
+    issues = []
+    for i, pointer in enumerate(body.presentation.redact):
+        try:
+            parse_pointer(pointer)
+        except ValueError:
+            issues.append(
+                Issue(path=f"/presentation/redact/{i}", message="It is no JSON Pointer (RFC 6901).")
+            )
+    return issues
 
 
 def _ask(client: Client, body: Create, audience: str, hash_of_input: str, *, held: bool) -> Ask:
@@ -213,4 +218,4 @@ def unix_ms(moment: datetime) -> int:
 
 def new_id() -> str:
     """A fresh approval id."""
-    return ID_PREFIX + "".join(secrets.choice(_ID_ALPHABET) for _ in range(_ID_CHARS))
+    return ID_PREFIX + secrets.token_urlsafe(_ID_BYTES)

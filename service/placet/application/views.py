@@ -6,16 +6,37 @@ Members are always there, null or empty where they do not apply; only ``token``,
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import Any
+from functools import lru_cache
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from placet.application.commands import Sha256
 from placet.application.rulings import pending_face, rfc3339
 from placet.domain.errors import ApprovalRequired
-from placet.domain.model import EMPTY_OBJECT, Approval, CastVote, Person, Presentation, Status, TrailEntry
+from placet.domain.model import (
+    EMPTY_OBJECT,
+    ActorKind,
+    Approval,
+    CastVote,
+    Effect,
+    OutcomeStatus,
+    Person,
+    Presentation,
+    Risk,
+    Status,
+    TrailEntry,
+    Verdict,
+)
 from placet.domain.principals import Approver, Principal, Scope
 from placet.domain.redaction import redact
+from placet.store.codec import KEPT_RECORDS, Record, encode
+
+Timestamp = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+"""RFC 3339 in UTC, with milliseconds."""
+RawObject = Annotated[Raw, Meta(extra_json_schema={"type": "object"})]
+"""A JSON object that only passes through."""
 
 
 class Sight(Enum):
@@ -33,10 +54,10 @@ class ActorView(Struct, frozen=True, kw_only=True):
     """The actor, as the runtime vouched for it."""
 
     id: str
-    kind: str
+    kind: ActorKind
     display_name: str | None
     on_behalf_of: Sequence[str]
-    attributes: Raw
+    attributes: RawObject
 
 
 class QuorumView(Struct, frozen=True, kw_only=True):
@@ -49,13 +70,13 @@ class QuorumView(Struct, frozen=True, kw_only=True):
 class DecisionView(Struct, frozen=True, kw_only=True):
     """One vote."""
 
-    decision: str
+    decision: Verdict
     approver: Person
     channel: str
     submitted_by: str | None
     comment: str | None
-    digest: str | None
-    at: str
+    digest: Sha256 | None
+    at: Timestamp
 
 
 class ConsumptionView(Struct, frozen=True, kw_only=True):
@@ -63,15 +84,23 @@ class ConsumptionView(Struct, frozen=True, kw_only=True):
 
     execution_id: str
     client: str
-    at: str
+    at: Timestamp
 
 
 class OutcomeView(Struct, frozen=True, kw_only=True):
     """What the runtime reported."""
 
-    status: str
+    status: OutcomeStatus
     summary: str | None
-    at: str
+    at: Timestamp
+
+
+class RequestedView(Struct, frozen=True, kw_only=True):
+    """What was asked, of an approval that was approved with changes."""
+
+    input: Raw | None
+    input_hash: Sha256 | None
+    digest: Sha256 | None
 
 
 class LinksView(Struct, frozen=True, kw_only=True):
@@ -86,37 +115,37 @@ class RecordView(Struct, frozen=True, kw_only=True):
 
     id: str
     tenant: str
-    status: str
+    status: Status
     capability: str
     surface: str
     actor: ActorView
-    effect: str
-    risk: str
-    context: Raw
+    effect: Effect
+    risk: Risk
+    context: RawObject
     input: Raw | None
     input_redacted: bool | UnsetType
-    input_hash: str | None
-    digest: str | None
+    input_hash: Sha256 | None
+    digest: Sha256 | None
     reasons: Sequence[str]
     types: Sequence[str]
-    allowed_decisions: Sequence[str]
+    allowed_decisions: Sequence[Verdict]
     presentation: Presentation
     run: str | None
     asked_by: str
     audience: str
-    requested_at: str
-    expires_at: str
+    requested_at: Timestamp
+    expires_at: Timestamp
     use_within_ms: int | None
-    use_by: str | None
+    use_by: Timestamp | None
     quorum: QuorumView
     decisions: Sequence[DecisionView]
     consumption: ConsumptionView | None
     outcome: OutcomeView | None
-    requested: Any
-    extensions: Raw
+    requested: RequestedView | None
+    extensions: RawObject
     links: LinksView
-    model: Any | UnsetType = UNSET
-    confirmation: Any | UnsetType = UNSET
+    model: dict[str, Any] | UnsetType = UNSET
+    confirmation: dict[str, Any] | UnsetType = UNSET
     token: str | UnsetType = UNSET
     replayed: bool | UnsetType = UNSET
 
@@ -125,7 +154,7 @@ class TrailView(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A line of the audit trail, as answered."""
 
     seq: int
-    at: str
+    at: Timestamp
     type: str
     by: str
     channel: str | UnsetType = UNSET
@@ -200,6 +229,20 @@ def record_view(
         replayed=UNSET if replayed is None else replayed,
         **faces,
     )
+
+
+def pending_body(record: Record, sight: Sight) -> bytes:
+    """A pending record as answered, encoded.
+
+    A pure function of the stored parts: while a question waits, whoever polls it gets the same bytes.
+    """
+    return _pending_body(record.flat, record.log, record.input, sight)
+
+
+@lru_cache(maxsize=KEPT_RECORDS)
+def _pending_body(flat: tuple[bytes, ...], log: tuple[bytes, ...], held: bytes | None, sight: Sight) -> bytes:
+    record = Record(flat=flat, log=log, input=held, now_ms=0)
+    return encode(record_view(record.approval(), sight))
 
 
 def trail_view(entry: TrailEntry) -> TrailView:

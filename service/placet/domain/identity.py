@@ -67,6 +67,8 @@ def check_id(text: str) -> str | None:
     """
     if len(text) > PERSON_ID_MAX_CHARS:
         return f"must have at most {PERSON_ID_MAX_CHARS} characters"
+    if text.isascii() and text.isprintable():  # nearly all are; none of what follows can find a fault but this
+        return None if text.strip() else "must not be blank"
     if DEFAULT_IGNORABLE.search(text):
         return _REFUSED_CATEGORIES["Cf"]
     for char in text:

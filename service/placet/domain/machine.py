@@ -50,7 +50,7 @@ TERMINAL = frozenset(Status) - {status for status, _ in TRANSITIONS}
 
 
 class Ruling(StrEnum):
-    """What a script or a judge says of an attempt. Anything but the first seven is a refusal."""
+    """What a script or a judge says of an attempt. Anything but the first five is a refusal."""
 
     OK = "ok"
     """The attempt changed the record (or created it)."""
@@ -69,7 +69,6 @@ class Ruling(StrEnum):
     CLIENT_FULL = "client-full"
     TENANT_FULL = "tenant-full"
     PENDING = "pending"
-    APPROVED = "approved"
     REJECTED = "rejected"
     EXPIRED = "expired"
     CANCELLED = "cancelled"
@@ -159,23 +158,27 @@ def matches(state: State, attempt: Consume) -> bool:
     return state.input is None or attempt.input == state.input
 
 
+_IF_MATCHED: Mapping[Status, Ruling] = {
+    Status.PENDING: Ruling.PENDING,
+    Status.APPROVED: Ruling.OK,
+    Status.CONSUMED: Ruling.REPLAYED,
+}
+"""What the very call that was asked about hears; nothing else is compared in the other states."""
+
+
 def judge_consume(state: State, attempt: Consume, now_ms: int) -> Ruling:
     """Order of judgement for consume (the token is looked at last but for the match)."""
     if attempt.client != state.audience:
         sees = attempt.sees or attempt.client == state.asked_by
         return Ruling.NOT_AUDIENCE if sees else Ruling.MISSING
     status = settle(state.status, state.expires_at_ms, state.use_by_ms, now_ms)
-    if status is Status.PENDING:
-        return Ruling.PENDING if matches(state, attempt) else Ruling.MISMATCH
-    if status is Status.CONSUMED:
-        if attempt.execution_id != state.execution_id:
-            return Ruling.CONSUMED
-        return Ruling.REPLAYED if matches(state, attempt) else Ruling.MISMATCH
-    if status is not Status.APPROVED:
+    if status not in _IF_MATCHED:
         return Ruling(status.value)
-    if attempt.token_digest != state.digest or now_ms >= attempt.token_exp_ms:
+    if status is Status.CONSUMED and attempt.execution_id != state.execution_id:
+        return Ruling.CONSUMED
+    if status is Status.APPROVED and (attempt.token_digest != state.digest or now_ms >= attempt.token_exp_ms):
         return Ruling.TOKEN
-    return Ruling.OK if matches(state, attempt) else Ruling.MISMATCH
+    return _IF_MATCHED[status] if matches(state, attempt) else Ruling.MISMATCH
 
 
 class Decide(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ Pure: everything is judged from the arguments. Judgements are ``None`` (allowed)
 refuse with.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from placet.domain.error_terms import ForbiddenReason
 from placet.domain.errors import ApprovalSelfApproval, Forbidden, PlacetError
@@ -34,10 +34,24 @@ def judge_ask(client: Client, ask: Ask) -> PlacetError | None:
     return None
 
 
-def is_requester(person_id: str, ask: Ask, owners: Iterable[str]) -> bool:
-    """Whether the person is on the asking side: the actor, someone behind it, or an owner of the client.
+def owners_behind(ask: Ask, clients: Mapping[str, Client]) -> set[str]:
+    """The people behind the client that asked, and behind any client that the actor is or acts for.
 
-    ``owners`` are those of the asking client today; those it had when it asked count as well.
+    Whatever kind the asker says its actor is: a claim only ever takes rights away.
+    """
+    actors = {fold(name) for name in (ask.actor.id, *ask.actor.on_behalf_of)}
+    return {
+        owner
+        for client in clients.values()
+        if client.name == ask.asked_by or client.name.lower() in actors  # names are ASCII: so they fold
+        for owner in client.owners
+    }
+
+
+def is_requester(person_id: str, ask: Ask, owners: Iterable[str]) -> bool:
+    """Whether the person is on the asking side: the actor, someone behind it, or an owner of either.
+
+    ``owners`` are those of today; those that the asking client had when it asked count as well.
     Compared folded, so that no spelling makes two people of one.
     """
     asking = {ask.actor.id, *ask.actor.on_behalf_of, *ask.owners, *owners}

@@ -100,6 +100,12 @@ class MethodNotAllowed(_AboutRequest):
     status = 405
     title = "Method not allowed"
     confirms = _FAILED
+    allow: tuple[str, ...] = ()
+
+    def __init__(self, allow: Sequence[str] = ()) -> None:
+        """Name the methods that the path takes, for the ``Allow`` header (RFC 9110 §15.5.6)."""
+        super().__init__()
+        self.allow = tuple(allow)
 
 
 class RouteNotFound(_AboutRequest):

@@ -39,17 +39,18 @@ _HIDDEN_ENDINGS: Final = ("_api_key", "_cookie", "_password", "_private_key", "_
 # Every alternative runs in linear time: none can begin inside another's run of characters.
 _SECRET_TEXT: Final = re.compile(
     r"""
-      plc_[A-Za-z0-9_-]+                                          # our own credentials
-    | (?<![A-Za-z0-9_-])(?P<jose>[A-Za-z0-9_-]{10,})(?:\.[A-Za-z0-9_-]*)+   # perhaps a JWT, see below
-    | \b(?:bearer|basic)\s+[A-Za-z0-9._~+/-]{16,}=*               # RFC 6750 §2.1, RFC 7617 §2
-    | \bauthorization["'\s]*[:=,][^\r\n]*                         # the rest of a header's line
-    | (?<=://)[^\s/?\#]*@                                         # user and password of a URL
+      plc_[A-Za-z0-9_-]+                                 # our own credentials
+    | \b(?:bearer|basic)\s+[A-Za-z0-9._~+/-]{16,}=*      # RFC 6750 §2.1, RFC 7617 §2
+    | \bauthorization["'\s]*[:=,][^\r\n]*                # the rest of a header's line
+    | (?<=://)[^\s/?\#]*@                                # user and password of a URL
     | -----BEGIN[A-Z ]*PRIVATE[ ]KEY-----.*?(?:-----END[A-Z ]*-----|\Z)
     """,
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
-# How a JSON object begins in base64url: `{"`, and `{` before a space, line feed, tab or carriage return.
-_JOSE_BEGINNINGS: Final = ("eyJ", "eyA", "ewo", "ewk", "ew0")
+# What may be a JWT (RFC 7515 §3.1); module paths have the same form. It is one if a JSON object begins in it:
+# `{"` in base64url, or `{` before a space, line feed, tab or carriage return.
+_DOTTED: Final = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]*)+")
+_JSON_BEGINNINGS: Final = ("eyJ", "eyA", "ewo", "ewk", "ew0")
 
 
 def scrub(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
@@ -59,14 +60,11 @@ def scrub(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
 
 def scrub_text(text: str) -> str:
     """Replace every credential in a text by ``[hidden]``, and cut a text that is too long."""
-    return _SECRET_TEXT.sub(_hide, cut(text, TEXT_MAX_CHARS).text)
+    return _SECRET_TEXT.sub(HIDDEN, _DOTTED.sub(_without_jwt, cut(text, TEXT_MAX_CHARS).text))
 
 
-def _hide(match: re.Match[str]) -> str:
-    jose = match["jose"]
-    if jose is not None and not any(beginning in jose for beginning in _JOSE_BEGINNINGS):
-        return match[0]
-    return HIDDEN
+def _without_jwt(match: re.Match[str]) -> str:
+    return HIDDEN if any(beginning in match[0] for beginning in _JSON_BEGINNINGS) else match[0]
 
 
 def _member(name: str, value: object, depth: int) -> object:

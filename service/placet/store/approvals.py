@@ -118,6 +118,7 @@ class Approvals:
         self._limits = limits
         self._clock = clock
         self._retain: tuple[Argument, ...] = (limits.record_retention_ms, limits.input_retention_ms)
+        self._keep: tuple[Argument, ...] = (*self._retain, limits.trail_refusals_kept)
 
     async def _run(self, script: str, tenant: str, epoch: int | None, *args: Argument) -> Reply:
         now = "" if self._clock is None else str(self._clock())
@@ -146,7 +147,6 @@ class Approvals:
             ask.tenant,
             epoch,
             ask.id,
-            _flag(new.chosen_id),
             new.nonce,
             ask.asked_by,
             ask.audience,
@@ -169,6 +169,7 @@ class Approvals:
             limits.live_pending_per_client,
             limits.live_pending_per_tenant,
             limits.record_retention_ms,
+            limits.input_retention_ms,
         )
 
     async def get(self, tenant: str, approval_id: str, *, epoch: int | None) -> Answer:
@@ -197,7 +198,7 @@ class Approvals:
             encode(vote),
             ballot.refusal or "",
             encode(Who(by=vote.approver.id, channel=vote.channel)),
-            *self._retain,
+            *self._keep,
             GRANT_FLOOR_MS,
             USE_WITHIN_MAX_MS,
         )
@@ -215,7 +216,7 @@ class Approvals:
             _flag(admin),
             _flag(sees),
             encode(who),
-            *self._retain,
+            *self._keep,
         )
 
     async def consume(self, tenant: str, approval_id: str, spend: Spending, *, epoch: int) -> Answer:
@@ -236,7 +237,7 @@ class Approvals:
             spend.token_exp_ms,
             encode(Who(by=spend.client)),
             encode(Spent(by=spend.client, execution_id=spend.execution_id)),
-            *self._retain,
+            *self._keep,
         )
 
     async def report(
@@ -255,7 +256,7 @@ class Approvals:
             person_mark(document.decode()),
             document,
             encode(Who(by=report.by)),
-            *self._retain,
+            *self._keep,
         )
 
     async def sweep(self, tenant: str, *, limit: int) -> Swept:

@@ -6,6 +6,7 @@ the votes, the consumption and the outcome; nothing is kept twice.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -26,6 +27,10 @@ from placet.domain.model import (
     Verdict,
     Vote,
 )
+
+KEPT_RECORDS = 4096
+KEPT_RECORD_BYTES = 8 * 1024
+"""How many records of what size are kept folded and rendered: some 100 MB at the very most."""
 
 PERSON_CHARS = 22
 """Characters that stand for a person in a record's votes; decide.lua reads fields of this width."""
@@ -81,21 +86,27 @@ _REFUSED = EventType.REFUSED.encode() + b":"
 
 
 class Record(Struct, frozen=True, kw_only=True):
-    """A record's parts as a script answered them; :meth:`approval` folds them."""
+    """A record's parts as a script answered them: the compared fields, flat, the log and the input."""
 
-    fields: dict[bytes, bytes]
-    log: Sequence[bytes]
+    flat: tuple[bytes, ...]
+    log: tuple[bytes, ...]
     input: bytes | None
     now_ms: int
 
     @classmethod
     def of(cls, flat: Sequence[bytes], log: Sequence[bytes], held: bytes | None, now_ms: int) -> "Record":
         """From the parts of a script's answer."""
-        return cls(fields=dict(zip(flat[::2], flat[1::2], strict=True)), log=log, input=held, now_ms=now_ms)
+        return cls(flat=tuple(flat), log=tuple(log), input=held, now_ms=now_ms)
 
-    def _number(self, name: bytes) -> int | None:
-        value = self.fields.get(name)
-        return None if value is None else int(value)
+    @property
+    def fields(self) -> dict[bytes, bytes]:
+        """The compared fields by their letter."""
+        return _fields(self.flat)
+
+    @property
+    def small(self) -> bool:
+        """Whether the record is small enough for its renderings to be kept."""
+        return sum(map(len, self.log)) + len(self.input or b"") <= KEPT_RECORD_BYTES
 
     def state(self) -> machine.State:
         """The compared fields, as the reference judges in :mod:`placet.domain.machine` take them."""
@@ -108,8 +119,8 @@ class Record(Struct, frozen=True, kw_only=True):
             asked_by=fields[b"k"].decode(),
             audience=fields[b"u"].decode(),
             expires_at_ms=int(fields[b"x"]),
-            use_within_ms=self._number(b"w"),
-            use_by_ms=self._number(b"b"),
+            use_within_ms=_number(fields, b"w"),
+            use_by_ms=_number(fields, b"b"),
             required=int(fields[b"q"]),
             votes=votes_of(fields.get(b"v", b"").decode()),
             input=self.input,
@@ -119,47 +130,18 @@ class Record(Struct, frozen=True, kw_only=True):
 
     def approval(self) -> Approval:
         """The approval as of ``now_ms``, with an expiry that nobody has written down yet."""
-        fields = self.fields
-        _, _, document = self.log[0].split(b" ", 2)
-        ask = _ask(document)
-        expires_at_ms, use_by_ms = int(fields[b"x"]), self._number(b"b")
-        votes: list[CastVote] = []
-        consumption: Consumption | None = None
-        outcome: Outcome | None = None
-        for line in self.log[1:]:
-            at, kind, document = line.split(b" ", 2)
-            if kind in _VOTES:
-                votes.append(CastVote(vote=_vote(document), at_ms=int(at)))
-            elif kind == _CONSUMED:
-                spent = _spent(document)
-                consumption = Consumption(execution_id=spent.execution_id, client=spent.by, at_ms=int(at))
-            elif kind == _REPORTED:
-                report = _report(document)
-                outcome = Outcome(status=report.status, summary=report.summary, at_ms=int(at))
-        cast = votes_of(fields.get(b"v", b"").decode())
-        return Approval(
-            ask=ask,
-            status=machine.settle(Status(fields[b"s"].decode()), expires_at_ms, use_by_ms, self.now_ms),
-            digest=fields[b"g"].decode(),
-            input_hash=ask.input_hash,
-            input=None if self.input is None else Raw(self.input),
-            requested_at_ms=int(fields[b"t"]),
-            expires_at_ms=expires_at_ms,
-            use_by_ms=use_by_ms,
-            required=int(fields[b"q"]),
-            approved=sum(verdict is Verdict.APPROVE for _, verdict in cast),
-            votes=tuple(votes),
-            consumption=consumption,
-            outcome=outcome,
-            requested=None,
-            now_ms=self.now_ms,
-        )
+        # Folding is a pure function of the parts, and callers that poll send the same parts again.
+        fold = _fold if self.small else _fold.__wrapped__
+        folded = fold(self.flat, self.log, self.input)
+        status = machine.settle(folded.status, folded.expires_at_ms, folded.use_by_ms, self.now_ms)
+        return msgspec.structs.replace(folded, status=status, now_ms=self.now_ms)
 
     def trail(self) -> list[TrailEntry]:
         """The audit trail: the log, an expiry not yet written, and refusals that were only counted."""
         entries = [_trail_entry(seq, line) for seq, line in enumerate(self.log, start=1)]
-        status = Status(self.fields[b"s"].decode())
-        expires_at_ms, use_by_ms = int(self.fields[b"x"]), self._number(b"b")
+        fields = self.fields
+        status = Status(fields[b"s"].decode())
+        expires_at_ms, use_by_ms = int(fields[b"x"]), _number(fields, b"b")
         if machine.settle(status, expires_at_ms, use_by_ms, self.now_ms) is not status:
             deadline = expires_at_ms if status is Status.PENDING else use_by_ms
             entries.append(
@@ -167,7 +149,7 @@ class Record(Struct, frozen=True, kw_only=True):
                     seq=len(entries) + 1, at_ms=deadline or self.now_ms, type=EventType.EXPIRED, by=SYSTEM
                 ),
             )
-        for name, count in sorted(self.fields.items()):
+        for name, count in sorted(fields.items()):
             if name.startswith(b"z:"):
                 entries.append(
                     TrailEntry(
@@ -180,6 +162,54 @@ class Record(Struct, frozen=True, kw_only=True):
                     ),
                 )
         return entries
+
+
+def _fields(flat: tuple[bytes, ...]) -> dict[bytes, bytes]:
+    return dict(zip(flat[::2], flat[1::2], strict=True))
+
+
+def _number(fields: Mapping[bytes, bytes], name: bytes) -> int | None:
+    value = fields.get(name)
+    return None if value is None else int(value)
+
+
+@lru_cache(maxsize=KEPT_RECORDS)
+def _fold(flat: tuple[bytes, ...], log: tuple[bytes, ...], held: bytes | None) -> Approval:
+    """The approval that these parts tell of, as it stands written (``now_ms`` is not of it)."""
+    fields = _fields(flat)
+    _, _, document = log[0].split(b" ", 2)
+    ask = _ask(document)
+    votes: list[CastVote] = []
+    consumption: Consumption | None = None
+    outcome: Outcome | None = None
+    for line in log[1:]:
+        at, kind, document = line.split(b" ", 2)
+        if kind in _VOTES:
+            votes.append(CastVote(vote=_vote(document), at_ms=int(at)))
+        elif kind == _CONSUMED:
+            spent = _spent(document)
+            consumption = Consumption(execution_id=spent.execution_id, client=spent.by, at_ms=int(at))
+        elif kind == _REPORTED:
+            report = _report(document)
+            outcome = Outcome(status=report.status, summary=report.summary, at_ms=int(at))
+    cast = votes_of(fields.get(b"v", b"").decode())
+    return Approval(
+        ask=ask,
+        status=Status(fields[b"s"].decode()),
+        digest=fields[b"g"].decode(),
+        input_hash=ask.input_hash,
+        input=None if held is None else Raw(held),
+        requested_at_ms=int(fields[b"t"]),
+        expires_at_ms=int(fields[b"x"]),
+        use_by_ms=_number(fields, b"b"),
+        required=int(fields[b"q"]),
+        approved=sum(verdict is Verdict.APPROVE for _, verdict in cast),
+        votes=tuple(votes),
+        consumption=consumption,
+        outcome=outcome,
+        requested=None,
+        now_ms=0,
+    )
 
 
 def _trail_entry(seq: int, line: bytes) -> TrailEntry:

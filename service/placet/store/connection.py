@@ -56,12 +56,18 @@ class ServerFacts(Struct, frozen=True, kw_only=True):
     replicas: int | None
 
 
-def connect(settings: StoreSettings, socket_path: Path | None, *, blocking: bool = False) -> Redis:
+def reply_timeout_s(settings: StoreSettings) -> float:
+    """Longest wait for a reply, its confirmation included."""
+    return (settings.call_timeout_ms + settings.confirm_timeout_ms) / 1000
+
+
+def connect(settings: StoreSettings, socket_path: Path | None, *, patient: bool = False) -> Redis:
     """A client with no retries of its own, over the socket of the embedded server or the URL.
 
-    ``blocking`` makes one for blocking reads, whose replies may take as long as they like.
+    A ``patient`` one waits for a reply as long as it takes: for blocking reads, and for the link, which
+    has a timer of its own.
     """
-    timeout_s = None if blocking else (settings.call_timeout_ms + settings.confirm_timeout_ms) / 1000
+    timeout_s = None if patient else reply_timeout_s(settings)
     shared: dict[str, Any] = {
         "max_connections": MAX_BATCHES_IN_FLIGHT + _SPARE_CONNECTIONS,
         "timeout": settings.connect_timeout_ms / 1000,
@@ -150,7 +156,9 @@ def _eviction(facts: ServerFacts) -> Finding:
 def _persistence(facts: ServerFacts, settings: StoreSettings) -> list[Finding]:
     asked = settings.durability
     always = facts.appendonly is True and facts.appendfsync == "always"
-    can_wait = facts.appendonly is True and facts.version >= WAITAOF_VERSION
+    # With appendfsync no the server never says that anything is on disk: every wait would run out.
+    syncs = facts.appendonly is True and facts.appendfsync != "no"
+    can_wait = syncs and facts.version >= WAITAOF_VERSION
     if asked is Durability.BEST_EFFORT:
         level = Level.GOOD if always else Level.WARN
         text = (
@@ -165,7 +173,8 @@ def _persistence(facts: ServerFacts, settings: StoreSettings) -> list[Finding]:
             Finding(level=Level.GOOD, subject="durability", text=f"Every answer is on disk first ({how}).")
         ]
     text = (
-        f"PLACET_DURABILITY={asked} needs appendonly yes and, on {facts.name} before 7.2, appendfsync always."
+        f"PLACET_DURABILITY={asked} needs appendonly yes and appendfsync always"
+        " (from version 7.2 on everysec is enough)."
     )
     return [Finding(level=Level.FAIL, subject="durability", text=text)]
 

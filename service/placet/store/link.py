@@ -1,13 +1,13 @@
 """The narrow door to the server: script calls of one event-loop tick travel together.
 
-Every call is one ``EVALSHA``; those made in the same tick share one pipeline, so that with
+Every call is one ``EVALSHA``; those made in the same tick share one exchange, so that with
 ``appendfsync always`` they also share one fsync. A batch is run by a task of its own: a caller that
 is cancelled takes nothing with it and leaves no reply behind on a connection.
 
 Faults: the client library never re-sends (it would do so blindly). ``NOSCRIPT`` is answered by one
-load and one re-send. A broken connection is answered by one re-send of the whole batch, which is
-sound because every script recognises its own earlier call. Whatever remains is
-:class:`~placet.domain.errors.StoreUnavailable`: an unknown outcome, never a verdict.
+load and one re-send. A broken connection, or one to a server that has become a replica, is answered by
+one re-send of the whole batch, which is sound because every script recognises its own earlier call.
+Whatever remains is :class:`~placet.domain.errors.StoreUnavailable`: an unknown outcome, never a verdict.
 """
 
 import asyncio
@@ -15,18 +15,18 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
 
+import hiredis
 from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as LinkDown
-from redis.exceptions import NoScriptError, RedisError
-from redis.exceptions import TimeoutError as LinkTimeout
+from redis.exceptions import NoScriptError, ReadOnlyError, RedisError, ResponseError
 
 from placet.domain.errors import StoreUnavailable
 from placet.store.scripts import Script, load
 
 MAX_BATCH_CALLS = 256
-"""Calls in one pipeline: bounds what one slow batch can hold up."""
+"""Calls in one exchange: bounds what one slow batch can hold up."""
 MAX_BATCHES_IN_FLIGHT = 4
-"""Pipelines at once. More would only make smaller batches, and so more fsyncs."""
+"""Exchanges at once. More would only make smaller batches, and so more fsyncs."""
 
 Argument = str | bytes | int
 Reply = list[Any]
@@ -55,7 +55,8 @@ class Link:
     """Runs scripts by name.
 
     Args:
-        client: A redis client built with no retries of its own.
+        client: A redis client built with no retries and no time-outs of its own.
+        timeout_s: Longest wait for the replies of a batch.
         confirmations: What to wait for after each batch; none where the server syncs before it replies.
         observe: Told the number of calls and the seconds of each batch.
     """
@@ -64,10 +65,12 @@ class Link:
         self,
         client: Redis,
         *,
+        timeout_s: float = 5.0,
         confirmations: Sequence[Confirmation] = (),
         observe: Callable[[int, float], None] = lambda _calls, _seconds: None,
     ) -> None:
         self._client = client
+        self._timeout_s = timeout_s
         self._scripts = load()
         self._confirmations = tuple(confirmations)
         self._observe = observe
@@ -93,7 +96,13 @@ class Link:
         """Wait until every call made so far has been answered."""
         while self._waiting or self._batches:
             await asyncio.sleep(0)
-            await asyncio.gather(*self._batches)
+            if self._batches:
+                await asyncio.wait(self._batches)
+
+    async def close(self) -> None:
+        """Answer what was asked, then let the connections go."""
+        await self.drain()
+        await self._client.aclose()
 
     def _flush(self) -> None:
         self._scheduled = False
@@ -109,26 +118,25 @@ class Link:
 
     async def _run(self, batch: list[_Call]) -> None:
         started = asyncio.get_running_loop().time()
+        replies: Sequence[Reply | Exception] = [StoreUnavailable() for _ in batch]
         try:
             replies = await self._attempt(batch)
         except (RedisError, OSError) as fault:
             _log.error("store batch failed", extra={"fault": type(fault).__name__, "calls": len(batch)})
-            replies = [StoreUnavailable() for _ in batch]
+        finally:  # whatever happened, no caller is left waiting
+            for call, reply in zip(batch, replies, strict=True):
+                if call.reply.done():  # its caller has gone
+                    continue
+                if isinstance(reply, Exception):
+                    call.reply.set_exception(reply)
+                else:
+                    call.reply.set_result(reply)
         self._observe(len(batch), asyncio.get_running_loop().time() - started)
-        for call, reply in zip(batch, replies, strict=True):
-            if call.reply.done():  # its caller has gone
-                continue
-            if isinstance(reply, Exception):
-                call.reply.set_exception(reply)
-            else:
-                call.reply.set_result(reply)
 
     async def _attempt(self, batch: list[_Call]) -> list[Reply | Exception]:
         try:
             replies = await self._send(batch)
-        except LinkTimeout:
-            raise
-        except LinkDown:
+        except (LinkDown, ConnectionError):
             replies = await self._send(batch)
         unknown = [i for i, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
         if unknown:
@@ -138,27 +146,60 @@ class Link:
         return [_unknown_outcome(reply) if isinstance(reply, Exception) else reply for reply in replies]
 
     async def _send(self, batch: list[_Call], *, load_first: bool = False) -> list[Any]:
-        pipeline = self._client.pipeline(transaction=False)
         texts = {call.script.text for call in batch} if load_first else ()
-        for text in texts:
-            pipeline.execute_command("SCRIPT", "LOAD", text)
-        for call in batch:
-            pipeline.execute_command("EVALSHA", call.script.sha1, 1, call.key, *call.args)
-        if self._confirmations:
-            # A replay writes nothing of its own; the marker makes the wait cover what it asserts.
-            for key in {call.key for call in batch}:
-                pipeline.execute_command("HSET", key, "mark", "1")
-            for confirmation in self._confirmations:
-                pipeline.execute_command(*confirmation.command)
-        replies = await pipeline.execute(raise_on_error=False)
-        first = len(texts)
-        answers = replies[first : first + len(batch)]
-        waits = replies[len(replies) - len(self._confirmations) :]
+        commands: list[tuple[Argument, ...]] = [("SCRIPT", "LOAD", text) for text in texts]
+        commands += [("EVALSHA", call.script.sha1, 1, call.key, *call.args) for call in batch]
+        # A replay writes nothing of its own; the marker makes the waits cover what it asserts.
+        marked = {call.key for call in batch} if self._confirmations else ()
+        commands += [("HSET", key, "mark", "1") for key in marked]
+        commands += [confirmation.command for confirmation in self._confirmations]
+        replies = await self._exchange(commands)
+        if any(isinstance(reply, ReadOnlyError) for reply in replies):
+            # A failover left us with a replica; the address may lead to the new primary by now.
+            await self._client.connection_pool.disconnect(inuse_connections=False)
+            raise LinkDown("the server has become a replica")
+        first, after = len(texts), len(texts) + len(batch)
+        if self._confirmed(replies[after : after + len(marked)], replies[after + len(marked) :]):
+            return replies[first:after]
+        return [StoreUnavailable() for _ in batch]
+
+    def _confirmed(self, marks: Sequence[Any], waits: Sequence[Any]) -> bool:
+        for mark in marks:
+            if isinstance(mark, Exception):
+                _log.error("store could not write a marker", extra={"fault": str(mark)[:200]})
+                return False
         for confirmation, reply in zip(self._confirmations, waits, strict=True):
             if isinstance(reply, Exception) or not confirmation.enough(reply):
                 _log.error("store could not confirm durability", extra={"wait": str(confirmation.command[0])})
-                return [StoreUnavailable() for _ in batch]
-        return list(answers)
+                return False
+        return True
+
+    async def _exchange(self, commands: Sequence[tuple[Argument, ...]]) -> list[Any]:
+        """Send all, then read all: the library's connection without its pipeline.
+
+        The pipeline packs commands in Python and arms a timer for each reply, a quarter of the cost of
+        a call; here commands are packed in C and one timer guards the batch.
+        """
+        pool = self._client.connection_pool
+        connection = await pool.get_connection()
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                packed = b"".join(map(hiredis.pack_command, commands))
+                await connection.send_packed_command([packed], check_health=False)
+                return [await _reply(connection) for _ in commands]
+        except BaseException:
+            # Replies that are still to come would be taken for those of the next batch.
+            await connection.disconnect(nowait=True)
+            raise
+        finally:
+            await pool.release(connection)
+
+
+async def _reply(connection: Any) -> Any:  # noqa: ANN401 - the library's types, and any reply
+    try:
+        return await connection.read_response(disable_decoding=True)
+    except ResponseError as refusal:
+        return refusal
 
 
 def _unknown_outcome(fault: Exception) -> StoreUnavailable:

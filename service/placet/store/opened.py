@@ -11,7 +11,16 @@ from placet.domain.errors import StoreUnavailable
 from placet.domain.limits import Limits
 from placet.settings import StoreSettings
 from placet.store.approvals import Approvals
-from placet.store.connection import Finding, Level, ServerFacts, confirmations, connect, judge, read_facts
+from placet.store.connection import (
+    Finding,
+    Level,
+    ServerFacts,
+    confirmations,
+    connect,
+    judge,
+    read_facts,
+    reply_timeout_s,
+)
 from placet.store.link import Link
 from placet.store.principals import Principals
 from placet.store.registry import Registry
@@ -46,7 +55,7 @@ class Store(Struct, frozen=True, kw_only=True):
 
     async def close(self) -> None:
         """Answer what was asked, then let the connections go."""
-        await self.link.drain()
+        await self.link.close()
         await self.stream.stop()
         await self.client.aclose()
 
@@ -88,12 +97,16 @@ async def open_store(
     failed = [finding.text for finding in findings if finding.level is Level.FAIL]
     if failed:
         raise StoreRefused(" ".join(failed))
-    client = connect(settings, socket_path)
-    link = Link(client, confirmations=confirmations(settings, facts), observe=observe)
+    link = Link(
+        connect(settings, socket_path, patient=True),
+        timeout_s=reply_timeout_s(settings),
+        confirmations=confirmations(settings, facts),
+        observe=observe,
+    )
     return assemble(
-        client,
+        connect(settings, socket_path),
         link,
-        connect(settings, socket_path, blocking=True),
+        connect(settings, socket_path, patient=True),
         limits,
         clock=clock,
         heard=heard,

@@ -93,11 +93,11 @@ class StreamReader:
             finally:
                 added.cancel()
                 if not read.done():
-                    # A cancelled read leaves its connection one reply behind, so the connection goes.
+                    # The client library closes the connection of a cancelled read, and only that one:
+                    # nothing is left a reply behind, and a `follow` in flight is not torn.
                     read.cancel()
                     with suppress(asyncio.CancelledError):
                         await read
-                    await self._client.connection_pool.disconnect()
 
     async def _read_once(self) -> None:
         positions: dict[Any, Any] = {keys.stream(tenant): entry for tenant, entry in self._positions.items()}

@@ -8,9 +8,11 @@
 -- ARGV[11] token's dig claim, '' where no valid token was presented   [12] its exp, ms
 -- ARGV[13] who           JSON of the caller for the log of refusals
 -- ARGV[14] spent         JSON document of the consumption, opaque here
--- ARGV[15] record retention, ms   [16] input retention, ms
+-- ARGV[15] record retention, ms   [16] input retention, ms   [17] refusals kept singly
 --
--- Answer   ok | replayed | a refusal  { ruling, now, fields, log, input } | missing { ruling, now }
+-- Answer   ok | replayed | pending | rejected | expired | cancelled | consumed | token | mismatch
+--          | not-the-audience  { ruling, now, fields, log, input }
+--          missing             { ruling, now }
 
 local id, client = ARGV[3], ARGV[4]
 local retain = { ARGV[15], ARGV[16] }
@@ -18,32 +20,26 @@ local r = fields_of(id)
 if not r.s then
   return { 'missing', num(now) }
 end
+settle(id, r, retain)
 local function no(ruling)
-  refuse(id, ruling, ARGV[13])
+  refuse(id, ruling, ARGV[13], ARGV[17])
   return answer(ruling, id)
 end
 if client ~= r.u then
   if client == r.k or ARGV[5] == '1' then
     return no('not-the-audience')
   end
-  refuse(id, 'missing', ARGV[13])
+  refuse(id, 'missing', ARGV[13], ARGV[17])
   return { 'missing', num(now) }
 end
 
--- Never hash only: where the input is held its bytes are compared too. An input that has been
--- erased leaves the hash, for a replay that is granted nothing new.
+-- Never hash only: where the input is held its bytes are compared too. One that has been erased
+-- leaves the hash, for a replay that is granted nothing new.
 local function matches()
-  if ARGV[8] ~= r.c then
-    return false
-  end
-  if not r.h then
-    return true
-  end
-  local held = redis.call('GET', tag .. 'i:' .. id)
-  return ARGV[10] == '1' and (not held or held == ARGV[9])
+  local held = input_of(id)
+  return ARGV[8] == r.c and (not held or (ARGV[10] == '1' and ARGV[9] == held))
 end
 
-settle(id, r, retain)
 if r.s == 'pending' then
   return no(matches() and 'pending' or 'mismatch')
 elseif r.s == 'consumed' then

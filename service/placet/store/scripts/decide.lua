@@ -4,14 +4,16 @@
 -- ARGV[4]  '1' where the caller may not even see the record
 -- ARGV[5]  digest        of the card that was shown
 -- ARGV[6]  person        22 characters that stand for the approver
--- ARGV[7]  verdict       approve | reject | edit
+-- ARGV[7]  verdict       approve | reject
 -- ARGV[8]  vote          JSON document, sealed, opaque here
 -- ARGV[9]  refusal       word to refuse with where the state allows a vote at all, else ''
 -- ARGV[10] who           JSON of the caller for the log of refusals
--- ARGV[11] record retention, ms   [12] input retention, ms
--- ARGV[13] least life of a grant  [14] greatest, ms
+-- ARGV[11] record retention, ms   [12] input retention, ms   [13] refusals kept singly
+-- ARGV[14] least life of a grant  [15] greatest, ms
 --
--- Answer   ok | unchanged | refused | rejudge | a refusal  { ruling, now, fields, log, input } | missing
+-- Answer   ok | unchanged | expired | cancelled | decided | mismatch | refused
+--                   { ruling, now, fields, log, input }
+--          missing  { ruling, now }
 
 local id, digest, verdict = ARGV[3], ARGV[5], ARGV[7]
 local retain = { ARGV[11], ARGV[12] }
@@ -19,12 +21,13 @@ local r = fields_of(id)
 if not r.s then
   return { 'missing', num(now) }
 end
+settle(id, r, retain)
 local function no(ruling, word)
-  refuse(id, word or ruling, ARGV[10])
+  refuse(id, word or ruling, ARGV[10], ARGV[13])
   return answer(ruling, id)
 end
 if ARGV[4] == '1' then
-  refuse(id, 'missing', ARGV[10])
+  refuse(id, 'missing', ARGV[10], ARGV[13])
   return { 'missing', num(now) }
 end
 
@@ -41,14 +44,11 @@ for cast, word in string.gmatch(r.v or '', '(......................)(%a)') do
     same = true
   end
 end
+
 if same then
-  settle(id, r, retain)
   hold_clock()
   return answer('unchanged', id)
-end
-
-settle(id, r, retain)
-if r.s == 'expired' or r.s == 'cancelled' then
+elseif r.s == 'expired' or r.s == 'cancelled' then
   return no(r.s)
 elseif r.s ~= 'pending' then
   return no('decided')
@@ -65,12 +65,12 @@ if verdict == 'reject' then
 elseif approvals + 1 < tonumber(r.q) then
   emit(id, 'voted', now, ARGV[8])
 else
-  local greatest = now + tonumber(ARGV[14])
+  local greatest = now + tonumber(ARGV[15])
   local use_by
   if r.w then
     use_by = math.min(now + tonumber(r.w), greatest)
   else
-    use_by = math.min(math.max(tonumber(r.x), now + tonumber(ARGV[13])), greatest)
+    use_by = math.min(math.max(tonumber(r.x), now + tonumber(ARGV[14])), greatest)
   end
   leave_pending(id, r)
   redis.call('HSET', tag .. 'a:' .. id, 's', 'approved', 'b', num(use_by))

@@ -5,7 +5,8 @@
 -- ARGV[5]  document      the new one, '' to remove the principal; '-' to only count a change
 -- ARGV[6]  key ids       that belong to it from now on, separated by spaces
 --
--- Answer   ok { ruling, now, epoch } | conflict { ruling, now }   another change came in between
+-- Answer   ok        { ruling, now, epoch }
+--          conflict  { ruling, now }   another change came in between
 
 local principals, keys = tag .. 'p', tag .. 'y'
 if ARGV[5] ~= '-' then
@@ -30,5 +31,4 @@ if ARGV[5] ~= '-' then
     end
   end
 end
-hold_clock()
 return { 'ok', num(now), num(redis.call('HINCRBY', meta, 'epoch', 1)) }

@@ -3,7 +3,8 @@
 --
 -- ARGV[3]  id
 --
--- Answer   ok { ruling, now, fields, log, input } | missing { ruling, now }
+-- Answer   ok       { ruling, now, fields, log, input }
+--          missing  { ruling, now }
 
 local id = ARGV[3]
 local r, flat = fields_of(id)

@@ -6,27 +6,29 @@
 -- ARGV[7]  fingerprint   22 characters that stand for the report's words
 -- ARGV[8]  report        JSON document, opaque here
 -- ARGV[9]  who           JSON of the caller for the log of refusals
--- ARGV[10] record retention, ms   [11] input retention, ms
+-- ARGV[10] record retention, ms   [11] input retention, ms   [12] refusals kept singly
 --
--- Answer   ok | unchanged | a refusal  { ruling, now, fields, log, input } | missing { ruling, now }
+-- Answer   ok | unchanged | pending | rejected | expired | cancelled | conflict
+--          | not-the-consumer  { ruling, now, fields, log, input }
+--          missing             { ruling, now }
 
 local id, client = ARGV[3], ARGV[4]
 local r = fields_of(id)
 if not r.s then
   return { 'missing', num(now) }
 end
+settle(id, r, { ARGV[10], ARGV[11] })
 local function no(ruling)
-  refuse(id, ruling, ARGV[9])
+  refuse(id, ruling, ARGV[9], ARGV[12])
   return answer(ruling, id)
 end
 if client ~= r.u then
   if client == r.k or ARGV[5] == '1' then
     return no('not-the-consumer')
   end
-  refuse(id, 'missing', ARGV[9])
+  refuse(id, 'missing', ARGV[9], ARGV[12])
   return { 'missing', num(now) }
 end
-settle(id, r, { ARGV[10], ARGV[11] })
 if r.s == 'approved' then
   return no('conflict')
 elseif r.s ~= 'consumed' then

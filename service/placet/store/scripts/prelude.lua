@@ -9,7 +9,7 @@
 --   :l:<id>      list   its log, "<at_ms> <event type> <json>": the ask first, then what happened
 --   :i:<id>      string its effective input in canonical form; gone once erased or never held
 --   :k:<client>:<key>  string  "<body hash> <id>": an idempotency key
---   :j:<hash>    string the id of the pending record that an identical question joins
+--   :j:<hash>    zset   pending records that an identical question may join, by expires_at
 --   :x           zset   all records, lexicographic "<requested_at, 13 digits>:<id>", scores 0
 --   :x:c:<client>  :x:r:<run>  :x:p   zsets  the same members by client, by run, and those pending
 --   :w  :w:<client>   zsets  pending ids by expires_at
@@ -21,7 +21,7 @@
 -- Fields of :m  epoch (counts credential changes), now (high-water mark of the clock, ms)
 -- Fields of :a  s status, g digest, c call hash, k asked by, u audience, x expires_at, w use_within,
 --   b use_by, q people required, v votes on this digest (22 characters a person, then a or r),
---   t requested_at, n nonce of the create, e execution id, f nonce of the consume, h input held,
+--   t requested_at, n nonce of the create, e execution id, f nonce of the consume,
 --   o outcome's fingerprint, d idempotency key, j join hash, r run, z refusals, z:<word> those coalesced
 --
 -- ARGV[1]  now_ms under an injected test clock, else '': the server's TIME
@@ -29,8 +29,6 @@
 
 local meta = KEYS[1]
 local tag = string.sub(meta, 1, -2)
-
-local REFUSALS_KEPT = 200
 
 local function num(n)
   return string.format('%.0f', n)
@@ -109,9 +107,7 @@ local function leave_pending(id, r)
   redis.call('ZREM', tag .. 'w', id)
   redis.call('ZREM', tag .. 'w:' .. r.k, id)
   redis.call('ZREM', tag .. 'x:p', member_of(id, r))
-  if r.j and redis.call('GET', tag .. 'j:' .. r.j) == id then
-    redis.call('DEL', tag .. 'j:' .. r.j)
-  end
+  redis.call('ZREM', tag .. 'j:' .. r.j, id)
 end
 
 -- From here on the record only waits to be forgotten. `retain` is {record_ms, input_ms}.
@@ -147,10 +143,10 @@ local function settle(id, r, retain)
   end
 end
 
--- Record an attempt that changes nothing. Beyond the first REFUSALS_KEPT they are only counted.
-local function refuse(id, word, who)
+-- Record an attempt that changes nothing. Beyond the first `kept` they are only counted.
+local function refuse(id, word, who, kept)
   local a = tag .. 'a:' .. id
-  if redis.call('HINCRBY', a, 'z', 1) <= REFUSALS_KEPT then
+  if redis.call('HINCRBY', a, 'z', 1) <= tonumber(kept) then
     redis.call('RPUSH', tag .. 'l:' .. id, num(now) .. ' refused:' .. word .. ' ' .. who)
   else
     redis.call('HINCRBY', a, 'z:' .. word, 1)

@@ -1,0 +1,7 @@
+"""``python -m placet``: the same as the command ``placet``."""
+
+import sys
+
+from placet.cli import main
+
+sys.exit(main())

@@ -1,0 +1,87 @@
+"""The pages for people: what error codes mean, and the API reference. No script, nothing from outside."""
+
+from placet.api.markup import Markup, code, el, inline, join, json_block, link, page, prose, table
+from placet.api.openapi_errors import answering
+from placet.api.reference import render
+from placet.api.routes import ROUTES
+from placet.domain.error_docs import DOCS, ErrorDoc
+
+
+def error_index() -> str:
+    """All codes, a line each."""
+    rows = [
+        (
+            el("a", code(doc.code), href=f"/errors/{doc.code}"),
+            _statuses(doc),
+            join((doc.meaning, el("span", " Repeat it later.", class_="quiet") if doc.retryable else "")),
+        )
+        for doc in DOCS.values()
+    ]
+    return page(
+        "Errors",
+        el("h1", "Errors"),
+        prose(
+            "Every refusal is a problem document (RFC 9457) with one of these as its `code`. Codes are"
+            " stable: there may be new ones, and what one means never changes. A client takes a code that it"
+            " does not know for a refusal."
+        ),
+        table(("Code", "HTTP", "Meaning"), rows),
+    )
+
+
+def error_page(name: str) -> str | None:
+    """One code in full; ``None`` where there is none of this name."""
+    doc = DOCS.get(name)
+    if doc is None:
+        return None
+    facts = {
+        "HTTP status": _statuses(doc),
+        "May the same request succeed later?": inline(doc.retry),
+        "Stage": doc.stage,
+        "Category": doc.category,
+        "May a model read it?": "Yes, with its message." if doc.exposed else "No: it reads INTERNAL_ERROR.",
+        "Agent Surface": inline(doc.confirmation),
+        "Answered by": _calls(name),
+    }
+    return page(
+        doc.code,
+        el("nav", link("All errors", "/errors"), class_="crumbs", aria_label="Errors"),
+        el("h1", doc.title),
+        el("p", code(doc.code)),
+        el("p", doc.meaning, class_="lead"),
+        el("h2", "What to do"),
+        el("p", inline(doc.action)),
+        *_reasons(doc),
+        el("h2", "Facts"),
+        el("dl", *(join((el("dt", name), el("dd", fact))) for name, fact in facts.items() if fact)),
+        *_example(doc),
+    )
+
+
+def reference() -> str:
+    """The API, operation by operation, as the OpenAPI document describes it."""
+    return render()
+
+
+def _statuses(doc: ErrorDoc) -> str:
+    return " or ".join(str(status) for status in doc.statuses) or "audit trail only"
+
+
+def _calls(name: str) -> Markup:
+    calls = answering(name)
+    if len(calls) == len(ROUTES):
+        return Markup("Every call")
+    return join(el("div", code(call)) for call in calls)
+
+
+def _reasons(doc: ErrorDoc) -> tuple[Markup, ...]:
+    if not doc.reasons:
+        return ()
+    rows = ((code(reason), sentence) for reason, sentence in doc.reasons.items())
+    return (el("h2", "Reasons"), table(("details.reason", "What to do"), rows))
+
+
+def _example(doc: ErrorDoc) -> tuple[Markup, ...]:
+    if doc.example is None:
+        return ()
+    return (el("h2", "Example"), json_block(doc.example))

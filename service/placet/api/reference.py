@@ -1,0 +1,201 @@
+"""The reference page: the OpenAPI document, laid out for somebody who is about to call."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from placet.api.markup import Markup, code, el, inline, join, json_block, link, page, prose, table
+from placet.api.openapi import document
+from placet.api.openapi_schemas import REFERENCE, Object
+from placet.api.reference_members import answered, parameters, said, typed
+
+_JSON = "application/json"
+_PROBLEM = "application/problem+json"
+
+
+class Reference:
+    """One OpenAPI document as a page."""
+
+    def __init__(self, described: Object) -> None:
+        self._document = described
+        self._schemas: dict[str, Object] = described["components"]["schemas"]
+
+    def page(self) -> str:
+        """The whole page."""
+        tags = [tag for tag in self._document["tags"] if any(self._under(tag))]
+        return page(
+            "API reference",
+            el("h1", "API reference"),
+            prose(self._document["info"]["description"]),
+            el("p", "As a document for machines: ", link("/openapi.json", "/openapi.json"), "."),
+            self._credentials(),
+            *(self._group(tag) for tag in tags),
+            self._types(),
+            navigation=self._navigation(tags),
+        )
+
+    def _under(self, tag: Object) -> Iterator[tuple[str, str, Object]]:
+        for path, item in self._document["paths"].items():
+            for method, operation in item.items():
+                if operation["tags"] == [tag["name"]]:
+                    yield method.upper(), path, operation
+
+    def _navigation(self, tags: list[Object]) -> Markup:
+        targets = {
+            tag["name"]: [
+                (operation["summary"], f"#{operation['operationId']}") for _, _, operation in self._under(tag)
+            ]
+            for tag in tags
+        }
+        targets["More"] = [("Credentials", "#credentials"), ("Types", "#types"), ("Errors", "/errors")]
+        groups = (
+            el("div", el("p", name), el("ul", *(el("li", link(*target)) for target in group)))
+            for name, group in targets.items()
+        )
+        return el("nav", *groups, aria_label="Operations")
+
+    def _credentials(self) -> Markup:
+        schemes = self._document["components"]["securitySchemes"]
+        rows = ((name, inline(scheme["description"])) for name, scheme in schemes.items())
+        how = "Calls under `/v1` carry `Authorization: Bearer` with a credential, and nothing else counts."
+        return el(
+            "section",
+            el("h2", "Credentials"),
+            el("p", inline(how)),
+            table(("Kind", "Credential"), rows),
+            id="credentials",
+        )
+
+    def _group(self, tag: Object) -> Markup:
+        operations = [self._operation(*each) for each in self._under(tag)]
+        return el("section", el("h2", tag["name"]), el("p", tag["description"]), *operations)
+
+    def _operation(self, method: str, path: str, operation: Object) -> Markup:
+        listed = [self._resolved(each) for each in operation["parameters"]]
+        words = [
+            el("h3", operation["summary"]),
+            el("p", el("span", method, class_=f"method {method.lower()}"), " ", path, class_="call"),
+            prose(operation["description"]),
+        ]
+        if listed:
+            words += [el("h4", "Parameters"), parameters(self._schemas, listed)]
+        if "requestBody" in operation:
+            schema = operation["requestBody"]["content"][_JSON]["schema"]
+            words += [
+                el("h4", "Body"),
+                el("p", operation["requestBody"]["description"], class_="quiet"),
+                said(self._schemas, schema["$ref"].removeprefix(REFERENCE)),
+            ]
+        words += [el("h4", "Answers"), self._answers(operation)]
+        return el(
+            "section",
+            el("div", *words),
+            el("div", *self._examples(method, path, operation, listed), class_="example"),
+            class_="operation",
+            id=operation["operationId"],
+        )
+
+    def _answers(self, operation: Object) -> Markup:
+        rows: list[tuple[str, str]] = []
+        for status, reference in operation["responses"].items():
+            response = self._resolved(reference)
+            for media_type, held in response["content"].items():
+                if media_type != _PROBLEM:
+                    told = (response["description"], " ", self._shape(media_type, held["schema"]))
+                    rows.append((_status(status), join(told)))
+                    continue
+                for problem in self._values(held):
+                    told = (link(problem["code"], f"/errors/{problem['code']}"), " ", _case(problem))
+                    rows.append((_status(status, refused=True), join(told)))
+        return table(("Status", "What it says"), rows)
+
+    def _shape(self, media_type: str, schema: Object) -> Markup:
+        shape = typed(self._schemas, schema) if "$ref" in schema else code(media_type)
+        return el("span", shape, class_="quiet")
+
+    def _examples(self, method: str, path: str, operation: Object, listed: list[Object]) -> Iterator[Markup]:
+        bodies = operation.get("requestBody", {}).get("content", {}).get(_JSON, {}).get("examples", {})
+        first, *others = [example["value"] for example in bodies.values()] or [None]
+        yield el("h4", "Example")
+        yield el("pre", code(_curl(method, path, operation, listed, first)))
+        summaries = [example["summary"] for example in bodies.values()]
+        for summary, body in zip(summaries[1:], others, strict=True):
+            yield el("details", el("summary", f"Body: {summary}"), json_block(body))
+        for status, response in operation["responses"].items():
+            for media_type, held in self._resolved(response)["content"].items():
+                for example in held.get("examples", {}).values() if media_type != _PROBLEM else ():
+                    yield el(
+                        "details",
+                        el("summary", _status(status), example["summary"]),
+                        json_block(example["value"]),
+                    )
+
+    def _types(self) -> Markup:
+        """Everything answers are made of; what callers say stands with the operations."""
+        closed = {"additionalProperties"}
+        types = [
+            el(
+                "section",
+                el("h3", name),
+                prose(schema["description"]),
+                answered(self._schemas, name),
+                class_="type",
+                id=name,
+            )
+            for name, schema in self._schemas.items()
+            if "properties" in schema and not closed & schema.keys()
+        ]
+        return el("section", el("h2", "Types"), *types, id="types")
+
+    def _values(self, held: Object) -> Iterator[Object]:
+        for example in held["examples"].values():
+            yield self._resolved(example)["value"]
+
+    def _resolved(self, part: Object) -> Object:
+        """The part itself, or what it refers to."""
+        if "$ref" not in part:
+            return part
+        found: Any = self._document
+        for step in part["$ref"].removeprefix("#/").split("/"):
+            found = found[step]
+        resolved: Object = found
+        return resolved
+
+
+def render() -> str:
+    """The page of this service's document."""
+    return Reference(document(None)).page()
+
+
+def _status(status: str, *, refused: bool = False) -> Markup:
+    return el("span", status, class_="status refused" if refused else "status")
+
+
+def _case(problem: Object) -> Markup:
+    """What a refusal is about, in a few words."""
+    reason = problem.get("details", {}).get("reason")
+    return join((problem["title"], *(("; ", code(reason)) if reason else ()), "."))
+
+
+def _curl(method: str, path: str, operation: Object, listed: list[Object], body: object) -> str:
+    """The call as a command line."""
+    shown = {each["name"]: str(each["example"]) for each in listed if "example" in each}
+    places = {each["name"]: each["in"] for each in listed}
+    query = "&".join(f"{name}={value}" for name, value in shown.items() if places[name] == "query")
+    for name, value in shown.items():
+        path = path.replace(f"{{{name}}}", value)
+    lines = [
+        "curl"
+        + (f" -X {method}" if method != "GET" else "")
+        + f' "$PLACET_URL{path}{"?" if query else ""}{query}"'
+    ]
+    if operation["security"]:
+        lines.append('-H "Authorization: Bearer $PLACET_TOKEN"')
+    if body is not None:
+        lines.append('-H "Content-Type: application/json"')
+    if "Idempotency-Key" in shown:
+        lines.append(f'-H "Idempotency-Key: {shown["Idempotency-Key"]}"')
+    if body is not None:
+        text = json.dumps(body, indent=2, ensure_ascii=False).replace("'", "'\\''")
+        lines.append(f"-d '{text}'")
+    return " \\\n  ".join(lines)

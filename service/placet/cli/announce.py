@@ -1,0 +1,112 @@
+"""What a service says when it is ready: where it is, what it keeps its word with, what to do next."""
+
+import logging
+import os
+import shlex
+from typing import Final
+from urllib.parse import urlsplit
+
+from placet.bootstrap import Services
+from placet.cli.console import Ink, Terminal
+from placet.cli.context import Context
+from placet.cli.info import placet_version
+from placet.cli.layout import wrap
+from placet.cli.running import Running
+from placet.settings import Environment, Settings, load
+from placet.store.connection import Level
+
+_LABEL_COLUMNS: Final = 12
+
+_log = logging.getLogger(__name__)
+
+
+async def announce(service: Running, context: Context) -> None:
+    """Say it: to the person at the terminal, else to the log; and as JSON where that was asked for."""
+    console, settings = context.console, service.settings
+    document = {
+        "url": settings.server.public_url,
+        "port": settings.server.port,
+        "metrics_url": service.metrics_url,
+        "store": "embedded" if settings.store.embedded else "external",
+        "data_dir": str(settings.store.data_dir) if settings.store.embedded else None,
+        "pid": os.getpid(),
+        "version": placet_version(),
+    }
+    if console.json:
+        console.document(document)
+    newcomers = not await _has_client(service.services)
+    if console.err.is_terminal:
+        lines = [*_banner(service, console.err), *(_next(settings, context) if newcomers else [])]
+        for line in (*lines, console.err.paint("Ctrl-C stops it.", Ink.DIM)):
+            console.err.line(line)
+        return
+    _log.info("serving", extra={**document, "store": _store(service)})
+    if newcomers:
+        _log.info("nobody may ask yet", extra={"next": "placet clients create NAME --scopes request,consume"})
+
+
+def _banner(service: Running, err: Terminal) -> list[str]:
+    settings = service.settings
+    server, url = settings.server, settings.server.public_url
+    itself = url.endswith(f"//{server.host}:{server.port}")
+    fields = {
+        "API": url,
+        "Listens on": "" if itself else f"{server.host} port {server.port}",
+        "Reference": "" if server.environment is Environment.PRODUCTION else f"{url}/reference",
+        "Store": _store(service),
+        "Data": str(settings.store.data_dir) if settings.store.embedded else "",
+        "Metrics": service.metrics_url,
+    }
+    title = err.paint(f"Placet {placet_version()} is ready.", Ink.BOLD)
+    lines = ["", f"{err.mark(Ink.GREEN)} {title}", ""]
+    for label, text in fields.items():
+        if text:
+            first, *others = wrap(text, err.width - _LABEL_COLUMNS - 2)
+            lines.append(f"  {err.paint(label.ljust(_LABEL_COLUMNS), Ink.DIM)}{first}")
+            lines += [" " * (_LABEL_COLUMNS + 2) + line for line in others]
+    for finding in service.services.store.findings:
+        if finding.level is not Level.GOOD:
+            first, *others = wrap(finding.text, err.width - 2)
+            lines += [f"{err.mark(Ink.YELLOW)} {first}", *(f"  {line}" for line in others)]
+    return [*lines, ""]
+
+
+def _store(service: Running) -> str:
+    """Which server, and what an answer has waited for."""
+    found = {finding.subject: finding.text for finding in service.services.store.findings}
+    version, durability = found.get("version", "an unknown version"), found.get("durability", "")
+    url = service.settings.store.redis_url
+    if url is None:
+        return f"embedded {version}. {durability}"
+    parts = urlsplit(url.reveal())
+    place = parts.path if parts.scheme == "unix" else f"{parts.hostname}:{parts.port or 6379}"
+    return f"{version} at {place}. {durability}"
+
+
+async def _has_client(services: Services) -> bool:
+    for tenant in await services.store.registry.tenants():
+        if (await services.directory.snapshot(tenant)).clients:
+            return True
+    return False
+
+
+def _next(settings: Settings, context: Context) -> list[str]:
+    """What whoever starts for the first time types next, in another terminal."""
+    err, where = context.console.err, ""
+    head = "Nobody may ask yet. In another terminal, with the same PLACET_ variables:"
+    if settings.store.embedded:
+        head = "Nobody may ask yet. In another terminal:"
+        home = {name: context.environ[name] for name in ("HOME", "XDG_STATE_HOME") if name in context.environ}
+        if not home or settings.store.data_dir != load(home).store.data_dir:
+            where = f" --data-dir {shlex.quote(str(settings.store.data_dir))}"
+    commands = {
+        "placet demo": "plays the whole story, once",
+        "placet clients create my-agent --scopes request,consume": "a credential for an agent",
+        "placet approvers create you@example.com": "and one for you",
+    }
+    room = max(map(len, commands)) + len(where)
+    lines = [
+        f"    {err.paint((each + where).ljust(room), Ink.CYAN)}  {err.paint(f'# {why}', Ink.DIM)}"
+        for each, why in commands.items()
+    ]
+    return [head, "", *lines, ""]

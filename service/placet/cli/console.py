@@ -1,0 +1,134 @@
+"""What a command says, and to whom: results to standard output, everything else to standard error.
+
+With ``--json`` standard output carries JSON and nothing else. Colour and width are asked of each stream
+by itself. Whatever came from outside goes through :func:`placet.domain.text.visible` before it gets here;
+JSON is ASCII, so that nothing in it can steer a terminal.
+"""
+
+import json
+import os
+import shutil
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Any, Final, TextIO
+
+from placet.cli.layout import wrap
+
+PATIENCE_S: Final = 1.0
+"""Whoever waits longer than this is told what for."""
+_LINE_CHARS: Final = 100
+
+
+class Ink(StrEnum):
+    """Looks, by their SGR parameters (ECMA-48 §8.3.117)."""
+
+    BOLD = "1"
+    DIM = "2"
+    RED = "31"
+    GREEN = "32"
+    YELLOW = "33"
+    CYAN = "36"
+
+
+class Terminal:
+    """A stream that people may read.
+
+    Attributes:
+        is_terminal: Whether a person reads it.
+        width: Columns of a line, at most 100: longer lines are hard to read.
+    """
+
+    def __init__(self, stream: TextIO, environ: Mapping[str, str]) -> None:
+        self._stream = stream
+        self.is_terminal = stream.isatty()
+        # https://no-color.org: present and not empty, whatever its value.
+        self._colours = self.is_terminal and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+        columns = shutil.get_terminal_size((_LINE_CHARS, 24)).columns if self.is_terminal else _LINE_CHARS
+        self.width = min(columns, _LINE_CHARS)
+
+    def paint(self, text: str, *inks: Ink) -> str:
+        """The text in these inks, or as it is where there are no colours."""
+        if not (self._colours and inks and text):
+            return text
+        return f"\x1b[{';'.join(inks)}m{text}\x1b[0m"
+
+    def line(self, text: str = "", *, end: str = "\n") -> None:
+        """Write a line, at once."""
+        self._stream.write(text + end)
+        self._stream.flush()
+
+    def mark(self, ink: Ink) -> str:
+        """The mark a line begins with: done, beware, or failed."""
+        return self.paint({Ink.GREEN: "✓", Ink.YELLOW: "!", Ink.RED: "✗"}[ink], ink, Ink.BOLD)
+
+    def detach(self) -> None:
+        """Write to nowhere from now on: the reader has gone, and the interpreter flushes once more."""
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self._stream.fileno())
+        os.close(nowhere)
+
+
+class Console:
+    """A command's two voices.
+
+    Attributes:
+        out: Where results go.
+        err: Where everything else goes.
+        json: Whether results are JSON.
+    """
+
+    def __init__(self, out: TextIO, err: TextIO, environ: Mapping[str, str], *, json: bool = False) -> None:
+        self.out = Terminal(out, environ)
+        self.err = Terminal(err, environ)
+        self.json = json
+
+    @property
+    def people(self) -> Terminal:
+        """Where a text for people goes: beside the JSON, where there is JSON."""
+        return self.err if self.json else self.out
+
+    def document(self, value: Any) -> None:  # noqa: ANN401 - any JSON
+        """Write a JSON document: on one line, indented for a person at a terminal."""
+        self.out.line(json.dumps(value, indent=2 if self.out.is_terminal else None))
+
+    def result(self, value: Any, *lines: str) -> None:  # noqa: ANN401 - any JSON
+        """Write what came out: the document with ``--json``, else the lines."""
+        if self.json:
+            self.document(value)
+        else:
+            for line in lines:
+                self.out.line(line)
+
+    def note(self, text: str) -> None:
+        """Say what goes on."""
+        self.err.line(self.err.paint(text, Ink.DIM))
+
+    def warn(self, text: str) -> None:
+        """Say what should be looked at."""
+        self._told(Ink.YELLOW, text)
+
+    def fail(self, text: str, *notes: str) -> None:
+        """Say why it did not work."""
+        self._told(Ink.RED, text)
+        for note in notes:
+            for line in wrap(note, self.err.width, first="  - ", rest="    "):
+                self.err.line(line)
+
+    def _told(self, ink: Ink, text: str) -> None:
+        first, *others = [line for part in text.split("\n") for line in wrap(part, self.err.width - 2)]
+        self.err.line(f"{self.err.mark(ink)} {first}")
+        for line in others:
+            self.err.line(f"  {line}")
+
+    @contextmanager
+    def slowly(self, text: str) -> Iterator[None]:
+        """Say what is being waited for, should it take longer than :data:`PATIENCE_S`."""
+        timer = threading.Timer(PATIENCE_S, self.note, [text])
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()

@@ -1,0 +1,64 @@
+"""What a command is given besides its arguments; a test gives its own."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, TextIO
+
+from msgspec import Struct
+
+from placet.cli.console import Console
+from placet.cli.exits import Exit, Stop
+
+
+class Context(Struct, frozen=True, kw_only=True):
+    """The world as a command sees it.
+
+    Attributes:
+        console: Where it speaks.
+        environ: The environment.
+        stdin: Where answers are read from.
+        transport: An ``httpx.BaseTransport`` in place of the network's; untyped, so that commands that
+            make no call don't pay for importing httpx.
+    """
+
+    console: Console
+    environ: Mapping[str, str]
+    stdin: TextIO
+    transport: Any = None
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether somebody is there who reads what we show and can answer."""
+        return self.stdin.isatty() and self.console.people.is_terminal
+
+    def ask(self, question: str, *, default: bool) -> bool:
+        """Ask a yes-or-no question on the terminal; what is no answer, is the default.
+
+        Raises:
+            Stop: The input ended.
+        """
+        self._put(question, default=default)
+        return self._answer(default=default)
+
+    async def ask_meanwhile(self, question: str, *, default: bool) -> bool:
+        """As :meth:`ask`, while everything else on the event loop goes on."""
+        loop = asyncio.get_running_loop()
+        readable = asyncio.Event()
+        self._put(question, default=default)
+        loop.add_reader(self.stdin.fileno(), readable.set)
+        try:
+            await readable.wait()
+        finally:
+            loop.remove_reader(self.stdin.fileno())
+        return self._answer(default=default)
+
+    def _put(self, question: str, *, default: bool) -> None:
+        self.console.people.line(f"{question} {'[Y/n]' if default else '[y/N]'} ", end="")
+
+    def _answer(self, *, default: bool) -> bool:
+        answer = self.stdin.readline()
+        if not answer:
+            self.console.people.line()
+            raise Stop("The input ended before there was an answer: nothing was decided.", Exit.FAILED)
+        word = answer.strip().lower()
+        return default if not word else word in {"y", "yes"}

@@ -1,0 +1,199 @@
+"""``placet doctor``: look at all that a service needs, and say what to do about each.
+
+It changes nothing and makes nothing. A store that does not run is started for the look, as for any
+other command, but only where there is one already.
+"""
+
+import argparse
+import asyncio
+import ssl
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+import httpx
+
+from placet.application.clock import SystemClock
+from placet.bootstrap import KEYRING_NAME, Services
+from placet.cli.console import Ink, Terminal
+from placet.cli.context import Context
+from placet.cli.exits import Exit, Stop
+from placet.cli.layout import duration, wrap
+from placet.cli.opened import open_socket, opening, settings_of, telling_faults
+from placet.domain.errors import StoreUnavailable
+from placet.domain.text import visible
+from placet.settings import Settings, SettingsError
+from placet.store.binary import find_binary
+from placet.store.connection import Finding, Level
+from placet.store.embedded_errors import EmbeddedError
+from placet.store.opened import inspect
+from placet.store.ownership import owner_of
+from placet.tokens import keyring_file
+from placet.tokens.keyring import Keyring, KeyringError
+
+_SKEW_MAX_MS: Final = 5_000
+"""How far clocks may differ: foreign tokens are judged with this leeway (design §11)."""
+_SUBJECT_COLUMNS: Final = 15
+_MARKS: Mapping[Level, Ink] = MappingProxyType(
+    {Level.GOOD: Ink.GREEN, Level.WARN: Ink.YELLOW, Level.FAIL: Ink.RED}
+)
+
+
+def run(args: argparse.Namespace, context: Context) -> int:
+    """Look at everything; the exit status says whether anything failed."""
+    try:
+        settings = settings_of(args, context)
+    except SettingsError as error:
+        findings = [_finding(Level.FAIL, "configuration", problem) for problem in error.problems]
+    else:
+        findings = [*_configuration(settings), *asyncio.run(_everything(settings, context))]
+    failed = sum(finding.level is Level.FAIL for finding in findings)
+    document = {
+        "ok": not failed,
+        "checks": [
+            {"subject": each.subject, "level": each.level.value, "text": each.text} for each in findings
+        ],
+    }
+    lines = [line for finding in findings for line in _lines(finding, context.console.out)]
+    last = f"{failed} of {len(findings)} failed." if failed else "Nothing stands in the way."
+    context.console.result(document, *lines, "", last)
+    return Exit.FAILED if failed else Exit.OK
+
+
+def _finding(level: Level, subject: str, text: str) -> Finding:
+    return Finding(level=level, subject=subject, text=text)
+
+
+def _lines(finding: Finding, out: Terminal) -> Iterator[str]:
+    subject = out.paint(finding.subject.ljust(_SUBJECT_COLUMNS), Ink.BOLD)
+    first, *others = wrap(visible(finding.text), out.width - _SUBJECT_COLUMNS - 2)
+    yield f"{out.mark(_MARKS[finding.level])} {subject}{first}"
+    for line in others:
+        yield " " * (_SUBJECT_COLUMNS + 2) + line
+
+
+def _configuration(settings: Settings) -> Iterator[Finding]:
+    server = settings.server
+    where = f"{server.host} port {server.port}"
+    text = f"Listens on {where}, is reached at {server.public_url} ({server.environment})."
+    yield _finding(Level.GOOD, "configuration", text)
+    if server.tls_cert_file is None or server.tls_key_file is None:
+        return
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(server.tls_cert_file, server.tls_key_file)
+    except OSError as fault:  # ssl.SSLError is one
+        text = f"PLACET_TLS_CERT_FILE and _KEY_FILE can't be used ({fault}): give a PEM chain and its key."
+        yield _finding(Level.FAIL, "tls", text)
+    else:
+        yield _finding(Level.GOOD, "tls", "Certificate and key can be read, and fit.")
+
+
+async def _everything(settings: Settings, context: Context) -> list[Finding]:
+    findings: list[Finding] = []
+    url = None
+    if settings.store.embedded:
+        findings += _embedded(settings)
+        url = _served_at(settings)
+    ring = _read_ring(settings, findings)
+    if all(each.level is not Level.FAIL for each in findings):
+        if settings.store.embedded and not settings.store.data_dir.exists():
+            text = "Not there yet: `placet serve` makes it when it first starts."
+            findings.append(_finding(Level.GOOD, "store", text))
+        else:
+            await _store(settings, context, ring, findings)
+    if url is not None:
+        findings.append(await _service(url))
+    return findings
+
+
+def _embedded(settings: Settings) -> Iterator[Finding]:
+    data_dir = settings.store.data_dir
+    try:
+        binary = find_binary()
+        owner = owner_of(data_dir)
+    except EmbeddedError as fault:
+        yield _finding(Level.FAIL, "data directory", str(fault))
+        return
+    yield _finding(Level.GOOD, "server", f"The embedded Valkey is installed ({binary.name}).")
+    state = f"used by {owner}" if owner else "not in use" if data_dir.exists() else "to be made"
+    yield _finding(Level.GOOD, "data directory", f"{data_dir}, {state}.")
+
+
+def _served_at(settings: Settings) -> str | None:
+    try:
+        owner = owner_of(settings.store.data_dir)
+    except EmbeddedError:
+        return None
+    return None if owner is None or owner.passing else owner.url
+
+
+def _read_ring(settings: Settings, findings: list[Finding]) -> Keyring | None:
+    path: Path = settings.keys.keyring_file or settings.store.data_dir / KEYRING_NAME
+    try:
+        ring = keyring_file.load(path)
+    except KeyringError as fault:
+        to_be_made = isinstance(fault, keyring_file.KeyringMissingError) or not path.parent.exists()
+        if to_be_made and settings.keys.keyring_file is None:
+            findings.append(_finding(Level.GOOD, "keys", "`placet serve` makes them when it first starts."))
+        else:
+            hint = ": `placet keys create` makes it" if to_be_made else ""
+            findings.append(_finding(Level.FAIL, "keys", f"{str(fault).rstrip('.')}{hint}."))
+        return None
+    age = duration(SystemClock().now_ms() - ring.active.published_at_ms)
+    text = f"Generation {ring.generation}; key {ring.active.kid} signs, published {age} ago ({path})."
+    findings.append(_finding(Level.GOOD, "keys", text))
+    return ring
+
+
+async def _store(settings: Settings, context: Context, ring: Keyring | None, findings: list[Finding]) -> None:
+    try:
+        if ring is None:
+            with telling_faults():
+                async with open_socket(settings) as socket_path:
+                    findings += (await inspect(settings.store, socket_path))[1]
+            return
+        async with opening(settings, context.console) as services:
+            findings += services.store.findings
+            faults = await services.readiness.faults()
+            findings += [_finding(Level.FAIL, "keys", fault) for fault in faults]
+            if not faults:
+                text = "The keyring is the one that the store's votes are sealed with."
+                findings.append(_finding(Level.GOOD, "keys", text))
+            findings.append(await _clock(services))
+    except (Stop, KeyringError, StoreUnavailable) as fault:
+        findings.append(_finding(Level.FAIL, "store", str(fault)))
+
+
+async def _clock(services: Services) -> Finding:
+    """Compare this machine's clock, the store's, and the latest moment the store has judged at."""
+    before_ms = services.clock.now_ms()
+    seconds, micros = await services.store.client.time()
+    here_ms = (before_ms + services.clock.now_ms()) // 2
+    store_ms = seconds * 1000 + micros // 1000
+    judged_ms = [
+        (await services.store.approvals.get(tenant, "doctor", epoch=None)).now_ms
+        for tenant in await services.store.registry.tenants()
+    ]
+    behind_ms = max([store_ms, *judged_ms]) - store_ms
+    skew_ms = abs(store_ms - here_ms)
+    if behind_ms > _SKEW_MAX_MS:
+        text = f"The store's clock went back by {duration(behind_ms)}: deadlines stand still. Mend its NTP."
+        return _finding(Level.FAIL, "clock", text)
+    if skew_ms > _SKEW_MAX_MS:
+        text = f"This machine's clock and the store's differ by {duration(skew_ms)}: mend their NTP."
+        return _finding(Level.WARN, "clock", text)
+    return _finding(Level.GOOD, "clock", f"The store's and this machine's differ by {skew_ms} ms.")
+
+
+async def _service(url: str) -> Finding:
+    try:
+        async with httpx.AsyncClient(base_url=url, timeout=5.0, trust_env=False) as client:
+            answer = await client.get("/readyz")
+            faults = answer.json()["faults"]
+    except (httpx.HTTPError, ValueError, KeyError, TypeError) as fault:
+        text = f"{url} does not answer from here ({type(fault).__name__}): see that it should."
+        return _finding(Level.WARN, "service", text)
+    if faults:
+        return _finding(Level.FAIL, "service", f"{url} is not ready. {' '.join(map(str, faults))}")
+    return _finding(Level.GOOD, "service", f"{url} is ready.")

@@ -1,0 +1,99 @@
+"""The store as an operator's command uses it: with the data directory's rights, or over the URL.
+
+A command works beside a service that runs, through its store, and where none runs, through a store that
+lives as long as the command.
+"""
+
+import argparse
+import logging
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
+
+from placet.bootstrap import Services, open_services
+from placet.cli import parser
+from placet.cli.console import Console
+from placet.cli.context import Context
+from placet.cli.exits import Exit, Stop
+from placet.settings import Settings, load
+from placet.store.embedded import open_embedded
+from placet.store.embedded_errors import EmbeddedError
+from placet.store.opened import StoreRefused, open_store
+
+
+def settings_of(args: argparse.Namespace, context: Context) -> Settings:
+    """The settings as command line and environment say them.
+
+    Raises:
+        SettingsError: They can't be used.
+    """
+    settings = load(context.environ, parser.overrides(args))
+    url = args.PLACET_REDIS_URL or ""
+    if "@" in url:
+        context.console.warn(
+            "Other users of this machine can read the password on the command line: set PLACET_REDIS_URL."
+        )
+    return settings
+
+
+@contextmanager
+def telling_faults() -> Iterator[None]:
+    """Turn what keeps a store from being used into a plain end."""
+    try:
+        yield
+    except (EmbeddedError, StoreRefused) as fault:
+        message = str(fault)
+        raise Stop(message[:1].upper() + message[1:], Exit.UNREACHABLE) from fault
+
+
+@asynccontextmanager
+async def open_socket(settings: Settings) -> AsyncIterator[Path | None]:
+    """The embedded store's socket, for as long as this lasts; None where the store is an external one."""
+    if not settings.store.embedded:
+        yield None
+        return
+    async with open_embedded(settings.store.data_dir) as socket_path:
+        yield socket_path
+
+
+@asynccontextmanager
+async def opening(settings: Settings, console: Console) -> AsyncIterator[Services]:
+    """Everything over the store, for the length of one command; nothing of it runs by itself.
+
+    Raises:
+        Stop: The store can't be reached or used.
+        KeyringError: The keyring can't be used.
+    """
+    # A command says in its own words what went wrong below.
+    logging.getLogger().addHandler(logging.NullHandler())
+    where = "the store" if settings.store.embedded else "the store of PLACET_REDIS_URL"
+    with telling_faults():
+        async with AsyncExitStack() as exits:
+            with console.slowly(f"Opening {where} …"):
+                socket_path = await exits.enter_async_context(open_socket(settings))
+                opened = await open_store(
+                    settings.store,
+                    settings.limits,
+                    socket_path=socket_path,
+                    clock=None,
+                    heard=lambda _: None,
+                    observe=lambda _calls, _seconds: None,
+                )
+                services = await open_services(settings, store=lambda _: opened)
+                exits.push_async_callback(services.close)
+            yield services
+
+
+@asynccontextmanager
+async def operating(settings: Settings, console: Console) -> AsyncIterator[Services]:
+    """As :func:`opening`, for commands that write.
+
+    Raises:
+        Stop: Also where the keyring is not the one that the store is used with: what is sealed with
+            another would be worth nothing.
+    """
+    async with opening(settings, console) as services:
+        faults = await services.readiness.faults()
+        if faults:
+            raise Stop(" ".join(faults))
+        yield services

@@ -1,0 +1,166 @@
+"""The registry, and that tenants never see each other."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import structs
+from redis.asyncio import Redis
+
+from placet.domain.errors import StoreUnavailable
+from placet.domain.machine import Ruling
+from placet.settings import StoreSettings
+from placet.store.connection import connect
+from placet.store.opened import Store
+from placet.store.registry import Registry
+from tests.factories import ManualClock
+from tests.steps import approval_of, asked, cancel, dump, events, read, report, spend, trail_of, voted
+
+SEAL, PRINT = "seal-1", "print-1"
+
+
+async def test_tenants_are_listed_by_name(store: Store) -> None:
+    """Each once, however often it was entered."""
+    assert await store.registry.tenants() == []
+    for tenant in ("beta", "alpha", "beta"):
+        await store.registry.add_tenant(tenant)
+    assert await store.registry.tenants() == ["alpha", "beta"]
+
+
+async def test_the_keyring_is_no_tenant(store: Store) -> None:
+    """Both are in one key."""
+    await store.registry.agree_on_keyring(1, PRINT, SEAL)
+    assert await store.registry.tenants() == []
+
+
+async def test_a_removed_tenant_leaves_nothing(store: Store, client: Redis) -> None:
+    """Nothing of its own, and everything of the others."""
+    for tenant in ("alpha", "alpha-2"):
+        await store.registry.add_tenant(tenant)
+        await asked(store, tenant=tenant, run="run-1", new={"idempotency": ("key", "a" * 64)})
+    kept = {key for key in await dump(client) if key.startswith("{placet:alpha-2}:")}
+    await store.registry.remove_tenant("alpha")
+    assert set(await dump(client)) == kept | {"placet:registry"}
+    assert await store.registry.tenants() == ["alpha-2"]
+
+
+class TestKeyring:
+    """Replicas that disagree about the keyring are told what to do."""
+
+    async def test_the_first_is_right(self, store: Store) -> None:
+        """There is nothing to compare it with."""
+        assert await store.registry.agree_on_keyring(3, PRINT, SEAL) is None
+
+    async def test_the_same_agrees(self, store: Store) -> None:
+        """However many replicas show it."""
+        await store.registry.agree_on_keyring(3, PRINT, SEAL)
+        assert await store.registry.agree_on_keyring(3, PRINT, SEAL) is None
+
+    async def test_a_newer_one_is_shown_to_the_others(self, store: Store) -> None:
+        """The replica with the old one is told to follow."""
+        await store.registry.agree_on_keyring(3, PRINT, SEAL)
+        assert await store.registry.agree_on_keyring(4, "print-2", SEAL) is None
+        wrong = await store.registry.agree_on_keyring(3, PRINT, SEAL)
+        assert wrong is not None
+        assert "newer keyring" in wrong
+
+    async def test_two_of_one_generation_disagree(self, store: Store) -> None:
+        """Edited apart: neither is right."""
+        await store.registry.agree_on_keyring(3, PRINT, SEAL)
+        wrong = await store.registry.agree_on_keyring(3, "print-2", SEAL)
+        assert wrong is not None
+        assert "same generation" in wrong
+
+    @pytest.mark.parametrize("generation", [2, 3, 4])
+    async def test_one_of_another_store_is_wrong(self, store: Store, generation: int) -> None:
+        """A newer one of another store does not take over either."""
+        await store.registry.agree_on_keyring(3, PRINT, SEAL)
+        wrong = await store.registry.agree_on_keyring(generation, PRINT, "seal-2")
+        assert wrong is not None
+        assert "sealed with" in wrong
+        assert await store.registry.agree_on_keyring(3, PRINT, SEAL) is None
+
+
+class TestUnreachable:
+    """A store that can't be asked is unavailable, never an answer."""
+
+    @pytest.fixture
+    async def registry(self, tmp_path: Path) -> AsyncIterator[Registry]:
+        """The registry of a server that is not there."""
+        client = connect(StoreSettings(data_dir=tmp_path), tmp_path / "nothing")
+        yield Registry(client)
+        await client.aclose()
+
+    @pytest.mark.parametrize(
+        "ask",
+        [
+            pytest.param(lambda registry: registry.add_tenant("alpha"), id="add_tenant"),
+            pytest.param(lambda registry: registry.remove_tenant("alpha"), id="remove_tenant"),
+            pytest.param(lambda registry: registry.tenants(), id="tenants"),
+            pytest.param(lambda registry: registry.agree_on_keyring(1, PRINT, SEAL), id="agree"),
+        ],
+    )
+    async def test_it_is_unavailable(
+        self, registry: Registry, ask: Callable[[Registry], Awaitable[Any]]
+    ) -> None:
+        """The fault of the link is the cause."""
+        with pytest.raises(StoreUnavailable) as caught:
+            await ask(registry)
+        assert caught.value.__cause__ is not None
+
+
+class TestTenants:
+    """Two tenants with records of the same id, run, key and question."""
+
+    SAME: dict[str, Any] = {  # noqa: RUF012 - never changed
+        "id": "same",
+        "run": "run-1",
+        "new": {"idempotency": ("key", "a" * 64), "join": "same"},
+    }
+
+    async def test_each_has_its_own(self, store: Store, client: Redis) -> None:
+        """Nothing of one is found, joined, replayed or taken by the other's."""
+        await asked(store, tenant="one", **self.SAME)
+        await asked(store, tenant="two", **self.SAME)
+        assert await events(client, "one") == await events(client, "two") == [("same", "requested")]
+
+    async def test_nothing_done_to_one_touches_the_other(
+        self, store: Store, client: Redis, clock: ManualClock
+    ) -> None:
+        """Vote, consume, report, expire, sweep: the other's keys stay as they were."""
+        one = await asked(store, tenant="one", **self.SAME)
+        two = await asked(store, tenant="two", **self.SAME)
+        before = {key: held for key, held in (await dump(client)).items() if "{placet:two}" in key}
+        await voted(store, one)
+        await spend(store, one)
+        await report(store, one)
+        clock.move(1_000_000)
+        await store.approvals.sweep("one", limit=10)
+        after = {key: held for key, held in (await dump(client)).items() if "{placet:two}" in key}
+        assert after == before
+        clock.move(-1_000_000)
+        assert approval_of(await read(store, two)).status == "pending"
+
+    async def test_one_is_missing_to_the_other(self, store: Store) -> None:
+        """The id alone leads nowhere."""
+        ask = await asked(store, tenant="one")
+        elsewhere = structs.replace(ask, tenant="two")
+        for attempt in (read, voted, cancel, spend, report):
+            assert (await attempt(store, elsewhere)).ruling is Ruling.MISSING
+        assert len(trail_of(await read(store, ask))) == 1
+
+    @pytest.mark.parametrize("index", ["x", "x:p", "x:c:runtime", "x:r:run-1"])
+    async def test_lists_hold_ones_own(self, store: Store, index: str) -> None:
+        """In every index."""
+        await asked(store, tenant="one", run="run-1")
+        assert (await store.approvals.page("two", index, after=None, limit=9, epoch=0)).records == ()
+
+    async def test_every_key_carries_its_tenants_tag(self, store: Store, client: Redis) -> None:
+        """One hash tag, so one cluster slot (B68); outside of it only the registry."""
+        await store.registry.add_tenant("one")
+        ask = await asked(store, tenant="one", **self.SAME)
+        await voted(store, ask, "bob")
+        await store.principals.enroll("one", "client:x", expected=b"", document=b"d", kids=["k"])
+        keys = set(await dump(client)) - {"placet:registry"}
+        assert {key.partition("}")[0] for key in keys} == {"{placet:one"}

@@ -1,0 +1,142 @@
+"""Steps of store tests: records brought to a state, and everything that a server holds."""
+
+from typing import Any
+
+from redis.asyncio import Redis
+
+from placet.domain.machine import Ruling
+from placet.domain.model import Approval, Ask, OutcomeStatus, Status, TrailEntry, Verdict
+from placet.store import keys
+from placet.store.approvals import Answer
+from placet.store.codec import Record, Report, Who
+from placet.store.opened import Store
+from tests.factories import ManualClock, a_ballot, a_creation, a_spending, an_ask
+
+TENANT = "default"
+WAIT_MS = 900_000
+"""How long a question of ``a_creation`` waits."""
+
+
+def record_of(answer: Answer) -> Record:
+    """The record an answer is about."""
+    assert answer.record is not None, answer.ruling
+    return answer.record
+
+
+def approval_of(answer: Answer) -> Approval:
+    """The approval an answer is about."""
+    return record_of(answer).approval()
+
+
+def trail_of(answer: Answer) -> list[TrailEntry]:
+    """The trail of the record an answer is about."""
+    return record_of(answer).trail()
+
+
+async def asked(store: Store, *, new: dict[str, Any] | None = None, **members: Any) -> Ask:
+    """A pending record; ``members`` are of the ask, ``new`` of the creation."""
+    ask = an_ask(**members)
+    answer = await store.approvals.create(ask, a_creation(ask, **(new or {})), epoch=0)
+    assert answer.ruling is Ruling.OK
+    return ask
+
+
+async def voted(store: Store, ask: Ask, person: str = "ann", verdict: Verdict = Verdict.APPROVE) -> Answer:
+    """A vote on it."""
+    return await store.approvals.decide(ask.tenant, ask.id, a_ballot(ask, person, verdict), epoch=0)
+
+
+async def approved(store: Store, *, new: dict[str, Any] | None = None, **members: Any) -> Ask:
+    """An approved record."""
+    ask = await asked(store, new=new, **members)
+    assert (await voted(store, ask)).ruling is Ruling.OK
+    return ask
+
+
+async def consumed(store: Store, *, new: dict[str, Any] | None = None, **members: Any) -> Ask:
+    """A record consumed by its audience in the execution ``exec-1``."""
+    ask = await approved(store, new=new, **members)
+    assert (await spend(store, ask)).ruling is Ruling.OK
+    return ask
+
+
+async def in_status(store: Store, clock: ManualClock, status: Status, **members: Any) -> Ask:
+    """A record in any state; an expired one is dead by a millisecond and nobody has written that down."""
+    if status is Status.CONSUMED:
+        return await consumed(store, **members)
+    if status is Status.APPROVED:
+        return await approved(store, **members)
+    ask = await asked(store, **members)
+    if status is Status.REJECTED:
+        await voted(store, ask, verdict=Verdict.REJECT)
+    elif status is Status.CANCELLED:
+        await cancel(store, ask)
+    elif status is Status.EXPIRED:
+        clock.move(WAIT_MS + 1)
+    return ask
+
+
+async def read(store: Store, ask: Ask) -> Answer:
+    """What a GET reads of it."""
+    return await store.approvals.get(ask.tenant, ask.id, epoch=0)
+
+
+async def cancel(
+    store: Store, ask: Ask, by: str | None = None, *, admin: bool = False, sees: bool = False
+) -> Answer:
+    """A withdrawal, by its asker unless someone else is named."""
+    who = Who(by=by or ask.asked_by)
+    return await store.approvals.cancel(ask.tenant, ask.id, who, admin=admin, sees=sees, epoch=0)
+
+
+async def spend(store: Store, ask: Ask, **changes: Any) -> Answer:
+    """A consumption, by its audience in ``exec-1`` unless changed."""
+    return await store.approvals.consume(ask.tenant, ask.id, a_spending(ask, **changes), epoch=0)
+
+
+async def report(
+    store: Store,
+    ask: Ask,
+    status: OutcomeStatus = OutcomeStatus.SUCCEEDED,
+    *,
+    by: str | None = None,
+    execution_id: str = "exec-1",
+    summary: str | None = None,
+    sees: bool = False,
+) -> Answer:
+    """A report of how ``exec-1`` went, by its audience unless someone else is named."""
+    words = Report(by=by or ask.audience, status=status, summary=summary)
+    return await store.approvals.report(ask.tenant, ask.id, execution_id, words, sees=sees, epoch=0)
+
+
+async def events(client: Redis, tenant: str = TENANT) -> list[tuple[str, str]]:
+    """The tenant's stream of transitions, as pairs of approval id and event type."""
+    entries: Any = await client.xrange(keys.stream(tenant))
+    return [(fields[b"i"].decode(), fields[b"t"].decode()) for _, fields in entries]
+
+
+async def dump(client: Redis) -> dict[str, Any]:
+    """Everything the server holds: every key with its value."""
+    held: dict[str, Any] = {}
+    async for key in client.scan_iter():
+        held[key.decode()] = await _value(client, key)
+    return held
+
+
+async def high_water_ms(client: Redis, tenant: str = TENANT) -> int | None:
+    """The tenant's clock as the store remembers it."""
+    value: Any = await client.hget(keys.meta(tenant), "now")
+    return None if value is None else int(value)
+
+
+async def _value(client: Any, key: bytes) -> Any:
+    kind = await client.type(key)
+    if kind == b"hash":
+        return await client.hgetall(key)
+    if kind == b"list":
+        return await client.lrange(key, 0, -1)
+    if kind == b"zset":
+        return await client.zrange(key, 0, -1, withscores=True)
+    if kind == b"stream":
+        return await client.xrange(key)
+    return await client.get(key)
