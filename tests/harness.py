@@ -18,6 +18,7 @@ from placet.domain.limits import Limits
 from placet.domain.model import Risk
 from placet.domain.principals import Approver, Client, Scope
 from placet.settings import Settings, StoreSettings
+from placet.store.connection import connect
 from placet.store.link import Link
 from placet.store.opened import Store, assemble
 from tests.factories import ManualClock
@@ -172,13 +173,14 @@ async def opened(
     clock: ManualClock,
     *,
     limits: Limits | None = None,
-    reader: Redis | None = None,
 ) -> AsyncIterator[Harness]:
-    """A service over ``redis``; two in one directory and over one store are replicas."""
+    """A service over the server of ``redis``; two in one directory and over one server are replicas."""
     settings = Settings(store=StoreSettings(data_dir=directory), limits=limits or Limits())
 
+    client, link, reader = _clients(redis, settings.store)
+
     def store(heard: Any) -> Store:
-        return assemble(redis, Link(redis), reader or redis, settings.limits, clock=clock.now_ms, heard=heard)
+        return assemble(client, Link(link), reader, settings.limits, clock=clock.now_ms, heard=heard)
 
     services = await open_services(settings, clock=clock, store=store)
     harness = Harness(services, redis, clock)
@@ -186,6 +188,15 @@ async def opened(
         yield harness
     finally:
         await harness.close()
+
+
+def _clients(redis: Redis, settings: StoreSettings) -> tuple[Redis, Redis, Redis]:
+    """Plain, for the link and for the stream: as in production where the server is a real one."""
+    path = redis.connection_pool.connection_kwargs.get("path")
+    if path is None:
+        return redis, redis, redis
+    link, reader = connect(settings, Path(path), patient=True), connect(settings, Path(path), patient=True)
+    return connect(settings, Path(path)), link, reader
 
 
 def call_of(asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def _plan(arguments: argparse.Namespace, directory: Path) -> Plan:
     quick = arguments.quick
     return Plan(
         seconds=arguments.seconds or (0.5 if quick else 2),
-        rounds=arguments.rounds or (3 if quick else 7),
+        rounds=arguments.rounds or (3 if quick else 5),
         waiters=arguments.waiters or ((1_000,) if quick else (1_000, 10_000)),
         decisions=300 if quick else 1_000,
         stored=arguments.stored or ((2_000, 20_000) if quick else (10_000, 1_000_000)),

@@ -2,7 +2,7 @@
 
 ``python -m tests.benchmarks.bare PORT DIRECTORY`` answers create, get and consume with the bodies that the
 service once gave (``create.json`` and so on), and reads a POST's body into the same Struct that the service
-does. The server settings are those of ``placet serve``.
+does. The server's settings are those of ``placet serve``.
 """
 
 import sys
@@ -51,4 +51,7 @@ if __name__ == "__main__":
         http="httptools",
         access_log=False,
         log_level="warning",
+        lifespan="off",
+        server_header=False,
+        proxy_headers=False,
     )

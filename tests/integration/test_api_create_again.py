@@ -232,7 +232,7 @@ async def test_a_tenant_may_have_so_many_questions_waiting(small: Harness) -> No
 async def test_what_joins_or_repeats_needs_no_place(small: Harness) -> None:
     """A full queue still answers who asks for what is there already."""
     runtime = await small.client()
-    record(await runtime.ask(key="k"), 201)
-    first = await runtime.asked()
-    assert record(await runtime.ask())["id"] == first["id"]
-    assert (await runtime.ask(key="k")).status_code == 200
+    record(await runtime.ask(key="k", input=1), 201)
+    first = await runtime.asked(input=2)
+    assert record(await runtime.ask(input=2))["id"] == first["id"]
+    assert (await runtime.ask(key="k", input=1)).status_code == 200

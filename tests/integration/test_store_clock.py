@@ -161,6 +161,7 @@ class TestServerTime:
         assert approval_of(await read(a_store(client, None), ask)).requested_at_ms == ahead_ms
 
 
+REPORT = Report(by="runtime", status=OutcomeStatus.FAILED, summary=None)
 CALLS: dict[str, Moving] = {
     "get": lambda store, ask: store.approvals.get(TENANT, ask.id, epoch=0),
     "list": lambda store, _: store.approvals.page(TENANT, "x", after=None, limit=9, epoch=0),
@@ -174,7 +175,7 @@ CALLS: dict[str, Moving] = {
         TENANT,
         ask.id,
         "exec-1",
-        Report(by="runtime", status=OutcomeStatus.FAILED, summary=None),
+        REPORT,
         sees=False,
         epoch=0,
     ),

@@ -17,7 +17,11 @@ from placet.domain.errors import (
     InputTooLarge,
     UnsupportedMediaType,
 )
-from placet.domain.limits import Limits
+from placet.domain.limits import TOKEN_MAX_CHARS, Limits
+
+TOKEN_ROOM_BYTES = TOKEN_MAX_CHARS + 1024
+"""What a body that carries a token may have on top: whatever could be asked can be consumed, token,
+execution id and all."""
 
 BODY_TIMEOUT_S = 30
 """A body has to be here by then: a caller that trickles bytes holds nothing for longer."""
@@ -34,12 +38,12 @@ class HungUp(Exception):  # noqa: N818 - an event, not an error: nobody is left 
     """The client has gone before its request was complete."""
 
 
-async def read(receive: Receive, header: Header, limits: Limits, *, optional: bool) -> bytes:
+async def read(receive: Receive, header: Header, most_bytes: int, *, optional: bool) -> bytes:
     """The bytes of a JSON body, ``b""`` for an optional one that is not there.
 
     Raises:
         UnsupportedMediaType: Not ``application/json``, or not in UTF-8, or in a content coding.
-        InputTooLarge: More than ``max_body_bytes``, announced or sent.
+        InputTooLarge: More than ``most_bytes``, announced or sent.
         InputInvalid: It did not arrive in time.
         HungUp: The client has gone.
     """
@@ -49,7 +53,7 @@ async def read(receive: Receive, header: Header, limits: Limits, *, optional: bo
         media_type is None or not _MEDIA_TYPE.fullmatch(media_type) or header(b"content-encoding") is not None
     ):
         raise UnsupportedMediaType
-    if length is not None and length.isdecimal() and _exceeds(length, limits.max_body_bytes):
+    if length is not None and length.isdecimal() and _exceeds(length, most_bytes):
         raise InputTooLarge
     chunks: list[bytes] = []
     size = 0
@@ -61,7 +65,7 @@ async def read(receive: Receive, header: Header, limits: Limits, *, optional: bo
                     raise HungUp
                 chunks.append(message.get("body", b""))
                 size += len(chunks[-1])
-                if size > limits.max_body_bytes:
+                if size > most_bytes:
                     raise InputTooLarge
                 if not message.get("more_body", False):
                     return b"".join(chunks)

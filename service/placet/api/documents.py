@@ -33,7 +33,7 @@ def handlers(
     settings: Settings, ring: KeyringFile, readiness: Readiness, clock: Clock
 ) -> Sequence[HTTPRouteHandler]:
     """The handlers; the reference page only where it is not production."""
-    described = encode(document(settings.server.public_url))
+    described = encode(document(settings.server.public_url, settings.limits))
 
     @get("/.well-known/jwks.json", sync_to_thread=False)
     def key_set() -> Response[bytes]:

@@ -32,7 +32,7 @@ _CREATED = {
     201: ("Approval", "A new question, pending."),
     200: ("Approval", "The question that is there already, as it is now."),
 }
-
+"""The same of a question, by status."""
 
 _PATH_PARAMETERS = {
     "id": ("The approval's id. One that can't exist is answered as one that does not.", story.APPROVAL_ID),
@@ -80,7 +80,7 @@ def text(described: Object) -> str:
     return json.dumps(described, indent=2, ensure_ascii=False) + "\n"
 
 
-def callers(route: Route) -> str:
+def _callers(route: Route) -> str:
     """Who may call, in a sentence."""
     if route.scopes == frozenset(Scope):
         clients = "any client"
@@ -95,7 +95,7 @@ def _operation(route: Route, limits: Limits) -> Object:
         "operationId": route.name,
         "tags": [prose.tag],
         "summary": route.summary,
-        "description": f"{prose.description}\n\n{callers(route)}",
+        "description": f"{prose.description}\n\n{_callers(route)}",
         "security": _security(route),
         "parameters": _route_parameters(route, limits),
     }
@@ -157,7 +157,7 @@ def _path_parameter(name: str) -> Object:
 
 
 def _security(route: Route) -> list[Object]:
-    """One requirement for each way in (OpenAPI 3.1 §4.8.30.3: roles may be named for any scheme)."""
+    """One requirement for each way in; roles may be named for any scheme (Security Requirement Object)."""
     everybody = route.scopes == frozenset(Scope)
     clients = [{"client": []}] if everybody else [{"client": [scope.value]} for scope in _scopes(route)]
     return [*clients, *([{"approver": []}] if route.approvers else [])]

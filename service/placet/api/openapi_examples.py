@@ -71,12 +71,10 @@ BODIES: Mapping[str, Examples] = MappingProxyType(
             "least": _said("As little as can be said", **_CALL),
         },
         "decide_approval": {
-            "approve": _said(
-                "Approve", decision="approve", digest=_DIGEST, comment="Checked with the customer."
-            ),
-            "reject": _said(
-                "Reject", decision="reject", digest=_DIGEST, comment="The parcel came back empty."
-            ),
+            **{
+                verdict.value: _said(verdict.title(), decision=verdict.value, digest=_DIGEST, comment=why)
+                for verdict, why in story.WHY.items()
+            },
             "bridge": _said(
                 "A bridge speaks for a person",
                 decision="approve",

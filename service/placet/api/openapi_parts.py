@@ -9,8 +9,9 @@ Placet stands between an agent's runtime and a dangerous action. The runtime ask
 person decides; the runtime gets an approval token that is bound to a hash of the effective input, and can \
 spend it once.
 
-The way of a call: `create_approval`; `get_approval` with `wait`; once it is approved, `consume_approval` \
-with the token and the very call that is about to run; then the tool, and `report_outcome`.
+The way of a call: `POST /v1/approvals`; `GET /v1/approvals/{id}?wait=30` until it is approved; \
+`POST /v1/approvals/{id}/consume` with the token and the very call that is about to run; then the tool; then \
+`POST /v1/approvals/{id}/outcome`.
 
 Bodies are JSON in UTF-8; unknown members are refused, and so are unknown query parameters. Members of \
 answers are always there, null, `{}` or `[]` where they do not apply; a few come and go, and say so. Times \

@@ -46,6 +46,11 @@ RUN = "run-42"
 EXECUTION = f"{RUN}/attempt-1"
 APPROVER = Person(id="marta@example.com", display_name="Marta Lind")
 
+WHY = MappingProxyType(
+    {Verdict.APPROVE: "Checked with the customer.", Verdict.REJECT: "The parcel came back empty."}
+)
+"""What the approver says about either decision."""
+
 ASKED_MS = 1_772_355_600_000  # 2026-03-01T09:00:00Z
 DECIDED_MS = ASKED_MS + 150_000
 CONSUMED_MS = DECIDED_MS + 1_000
@@ -113,14 +118,14 @@ def _asked(ask: Ask, canonical: bytes) -> Approval:
     )
 
 
-def _decided(pending: Approval, verdict: Verdict, comment: str) -> Approval:
+def _decided(pending: Approval, verdict: Verdict) -> Approval:
     granted = verdict is Verdict.APPROVE
     vote = Vote(
         decision=verdict,
         approver=APPROVER,
         channel=CHANNEL_API,
         submitted_by=None,
-        comment=comment,
+        comment=WHY[verdict],
         digest=pending.digest,
         seal="",
     )
@@ -144,8 +149,8 @@ def _signing_key(name: str) -> SigningKey:
 
 
 PENDING = _asked(_ask(dict(QUESTION)), canonicalize(CALL["input"]))
-APPROVED = _decided(PENDING, Verdict.APPROVE, "As agreed.")
-REJECTED = _decided(PENDING, Verdict.REJECT, "Empty parcel.")
+APPROVED = _decided(PENDING, Verdict.APPROVE)
+REJECTED = _decided(PENDING, Verdict.REJECT)
 CANCELLED = replace(PENDING, status=Status.CANCELLED)
 CONSUMED = replace(
     APPROVED,

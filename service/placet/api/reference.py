@@ -114,36 +114,33 @@ class Reference:
         return el("span", shape, class_="quiet")
 
     def _examples(self, method: str, path: str, operation: Object, listed: list[Object]) -> Iterator[Markup]:
-        bodies = operation.get("requestBody", {}).get("content", {}).get(_JSON, {}).get("examples", {})
-        first, *others = [example["value"] for example in bodies.values()] or [None]
+        content = operation.get("requestBody", {}).get("content", {_JSON: {}})
+        bodies = list(content[_JSON].get("examples", {}).values())
         yield el("h4", "Example")
-        yield el("pre", code(_curl(method, path, operation, listed, first)))
-        summaries = [example["summary"] for example in bodies.values()]
-        for summary, body in zip(summaries[1:], others, strict=True):
-            yield el("details", el("summary", f"Body: {summary}"), json_block(body))
+        yield el("pre", code(_curl(method, path, operation, listed, bodies)))
+        for body in bodies[1:]:
+            yield el("details", el("summary", "Body: ", body["summary"]), json_block(body["value"]))
         for status, response in operation["responses"].items():
             for media_type, held in self._resolved(response)["content"].items():
-                for example in held.get("examples", {}).values() if media_type != _PROBLEM else ():
-                    yield el(
-                        "details",
-                        el("summary", _status(status), example["summary"]),
-                        json_block(example["value"]),
-                    )
+                if media_type == _PROBLEM:
+                    continue
+                for example in held.get("examples", {}).values():
+                    summary = el("summary", _status(status), example["summary"])
+                    yield el("details", summary, json_block(example["value"]))
 
     def _types(self) -> Markup:
-        """Everything answers are made of; what callers say stands with the operations."""
-        closed = {"additionalProperties"}
+        """Everything that has a name; what callers say stands with the operations."""
         types = [
             el(
                 "section",
-                el("h3", name),
+                el("h3", schema.get("title", name)),
                 prose(schema["description"]),
-                answered(self._schemas, name),
+                answered(self._schemas, name) if "properties" in schema else "",
                 class_="type",
                 id=name,
             )
             for name, schema in self._schemas.items()
-            if "properties" in schema and not closed & schema.keys()
+            if ("properties" in schema and "additionalProperties" not in schema) or "title" in schema
         ]
         return el("section", el("h2", "Types"), *types, id="types")
 
@@ -177,25 +174,20 @@ def _case(problem: Object) -> Markup:
     return join((problem["title"], *(("; ", code(reason)) if reason else ()), "."))
 
 
-def _curl(method: str, path: str, operation: Object, listed: list[Object], body: object) -> str:
-    """The call as a command line."""
+def _curl(method: str, path: str, operation: Object, listed: list[Object], bodies: list[Object]) -> str:
+    """The call as a command line, with the first of the bodies."""
     shown = {each["name"]: str(each["example"]) for each in listed if "example" in each}
     places = {each["name"]: each["in"] for each in listed}
     query = "&".join(f"{name}={value}" for name, value in shown.items() if places[name] == "query")
     for name, value in shown.items():
         path = path.replace(f"{{{name}}}", value)
-    lines = [
-        "curl"
-        + (f" -X {method}" if method != "GET" else "")
-        + f' "$PLACET_URL{path}{"?" if query else ""}{query}"'
-    ]
+    target = f"$PLACET_URL{path}?{query}" if query else f"$PLACET_URL{path}"
+    lines = [f'curl "{target}"' if method == "GET" else f'curl -X {method} "{target}"']
     if operation["security"]:
         lines.append('-H "Authorization: Bearer $PLACET_TOKEN"')
-    if body is not None:
-        lines.append('-H "Content-Type: application/json"')
     if "Idempotency-Key" in shown:
         lines.append(f'-H "Idempotency-Key: {shown["Idempotency-Key"]}"')
-    if body is not None:
-        text = json.dumps(body, indent=2, ensure_ascii=False).replace("'", "'\\''")
-        lines.append(f"-d '{text}'")
+    for body in bodies[:1]:
+        text = json.dumps(body["value"], indent=2, ensure_ascii=False).replace("'", "'\\''")
+        lines += ['-H "Content-Type: application/json"', f"-d '{text}'"]
     return " \\\n  ".join(lines)

@@ -55,7 +55,7 @@ def typed(schemas: Schemas, schema: Object) -> Markup:
     if name is not None:
         target = schemas[name]
         if "title" in target:
-            return Markup(target["title"])
+            return link(target["title"], f"#{name}")
         answers = "properties" in target and "additionalProperties" not in target
         return link(name, f"#{name}") if answers else typed(schemas, target)
     if "anyOf" in schema:

@@ -35,6 +35,11 @@ class Route(Struct, frozen=True, kw_only=True):
     statuses: tuple[int, ...] = (200,)
     conflicts: tuple[str, ...] = ()
 
+    @property
+    def carries_token(self) -> bool:
+        """Whether its body brings an approval token along."""
+        return self.body is not None and "token" in self.body.__struct_fields__
+
     def admits(self, caller: Principal) -> bool:
         """Whether the caller's kind and scopes let it make this call at all."""
         if isinstance(caller, Approver):

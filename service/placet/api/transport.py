@@ -101,7 +101,8 @@ class Transport:
         caller = await self._directory.authenticate(credential)
         admitted, fault = None, None
         if route.body is not None:
-            raw = await bodies.read(receive, headers.get, use.limits, optional=route.body_optional)
+            most_bytes = use.limits.max_body_bytes + (bodies.TOKEN_ROOM_BYTES if route.carries_token else 0)
+            raw = await bodies.read(receive, headers.get, most_bytes, optional=route.body_optional)
             admitted, fault = bodies.parse(raw, use.limits) if raw or not route.body_optional else ({}, None)
 
         async def gone() -> None:

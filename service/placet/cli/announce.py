@@ -3,6 +3,7 @@
 import logging
 import os
 import shlex
+from contextlib import suppress
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -12,6 +13,7 @@ from placet.cli.context import Context
 from placet.cli.info import placet_version
 from placet.cli.layout import wrap
 from placet.cli.running import Running
+from placet.domain.errors import StoreUnavailable
 from placet.settings import Environment, Settings, load
 from placet.store.connection import Level
 
@@ -34,7 +36,7 @@ async def announce(service: Running, context: Context) -> None:
     }
     if console.json:
         console.document(document)
-    newcomers = not await _has_client(service.services)
+    newcomers = await _is_new(service.services)
     if console.err.is_terminal:
         lines = [*_banner(service, console.err), *(_next(settings, context) if newcomers else [])]
         for line in (*lines, console.err.paint("Ctrl-C stops it.", Ink.DIM)):
@@ -83,10 +85,13 @@ def _store(service: Running) -> str:
     return f"{version} at {place}. {durability}"
 
 
-async def _has_client(services: Services) -> bool:
-    for tenant in await services.store.registry.tenants():
-        if (await services.directory.snapshot(tenant)).clients:
-            return True
+async def _is_new(services: Services) -> bool:
+    """Whether there is no client yet; a store that can't be asked has had its chance to be new."""
+    with suppress(StoreUnavailable):
+        for tenant in await services.store.registry.tenants():
+            if (await services.directory.snapshot(tenant)).clients:
+                return False
+        return True
     return False
 
 

@@ -93,12 +93,12 @@ def render(record: Record, terminal: Terminal, *, now_ms: int, full: bool = Fals
 
 def trail(events: Sequence[Event], terminal: Terminal) -> list[str]:
     """The lines of an audit trail."""
-    lines = [terminal.paint("Trail", Ink.BOLD)]
+    lines = [terminal.paint("Trail", Ink.BOLD) + terminal.paint("  (UTC)", Ink.DIM)]
     for event in events:
         by = visible(event.by) + (f" ({visible(event.channel)})" if event.channel else "")
         code = f"  {visible(event.code)}" if event.code else ""
         count = f"  {event.count} times" if event.count > 1 else ""
-        text = f"{event.at:%Y-%m-%d %H:%M:%S}  {visible(event.type)}  by {by}{code}{count}"
+        text = f"{event.at:%Y-%m-%d %H:%M:%S}  {visible(event.type).ljust(9)}  by {by}{code}{count}"
         lines += wrap(text, terminal.width, first="  ", rest="      ")
     return lines
 
@@ -124,14 +124,17 @@ class _Writer:
 
 
 def _head(record: Record, terminal: Terminal, now_ms: int) -> list[str]:
-    status = terminal.paint(record.status.upper(), *STATUS_INKS.get(record.status, ()))
-    capability = visible(record.capability)
-    left = when(record, now_ms)
-    blank = terminal.width - columns_of(f"{record.status}  {capability}") - columns_of(left)
+    status, capability, left = (
+        visible(record.status.upper()),
+        visible(record.capability),
+        when(record, now_ms),
+    )
+    shown = terminal.paint(status, *STATUS_INKS.get(record.status, ()))
+    countdown = terminal.paint(left, Ink.YELLOW if record.status == "pending" else Ink.DIM)
+    blank = terminal.width - columns_of(status + capability + left) - 2
     if blank < 2:  # noqa: PLR2004 - the gap of a table
-        return [f"{status}  {terminal.paint(left, Ink.DIM)}", *wrap(capability, terminal.width)]
-    shown = terminal.paint(left, Ink.YELLOW if record.status == "pending" else Ink.DIM)
-    return [f"{status}  {terminal.paint(capability, Ink.BOLD)}{' ' * blank}{shown}"]
+        return [f"{shown}  {countdown}", *wrap(capability, terminal.width)]
+    return [f"{shown}  {terminal.paint(capability, Ink.BOLD)}{' ' * blank}{countdown}"]
 
 
 def when(record: Record, now_ms: int) -> str:
@@ -171,9 +174,8 @@ def _input(record: Record, terminal: Terminal, *, full: bool) -> tuple[list[str]
         head += "  " + terminal.paint("parts are hidden, and bound all the same", Ink.YELLOW)
     if full or len(lines) <= LINES_MAX:
         return [head, *lines], False
-    mark = (
-        f"  … cut: {len(lines) - LINES_MAX} more lines, {len(record.input):,} bytes in all; --full shows them"
-    )
+    more, size = len(lines) - LINES_MAX, len(bytes(record.input))
+    mark = f"  … cut here: {more:,} more lines ({size:,} bytes in all); --full shows them"
     return [head, *lines[:LINES_MAX], terminal.paint(mark, Ink.YELLOW, Ink.BOLD)], True
 
 
@@ -213,19 +215,24 @@ def _warnings(record: Record, terminal: Terminal) -> list[str]:
     }
     lines = []
     for place, text in places.items():
-        found = [f"{finding.count} {_HAZARDS[finding.kind]}" for finding in findings(text)]
+        found = [f"{_HAZARDS[finding.kind]} ({finding.count})" for finding in findings(text)]
         if found:
-            warning = f"Look twice: {place} has {', '.join(found)}."
-            lines += wrap(warning, terminal.width, first=f"{terminal.mark(Ink.YELLOW)} ", rest="  ")
+            first, *others = wrap(f"Look twice at {place}: {', '.join(found)}.", terminal.width - 2)
+            lines += [f"{terminal.mark(Ink.YELLOW)} {first}", *(f"  {line}" for line in others)]
     return ["", *lines] if lines else []
+
+
+_DONE: Mapping[str, str] = MappingProxyType(
+    {"approve": "approved", "reject": "rejected", "edit": "approved with changes"}
+)
 
 
 def _vote(vote: Vote) -> str:
     name = vote.approver.display_name
     who = f"{name} ({vote.approver.id})" if name else vote.approver.id
-    when_ = f" on {vote.at:%Y-%m-%d %H:%M:%S}" if vote.at else ""
+    when_ = f" on {vote.at:%Y-%m-%d %H:%M:%S} UTC" if vote.at else ""
     comment = f": “{vote.comment}”" if vote.comment else ""
-    return f"{vote.decision} by {who} via {vote.channel}{when_}{comment}"
+    return f"{_DONE.get(vote.decision, vote.decision)} by {who} via {vote.channel}{when_}{comment}"
 
 
 def _use(record: Record) -> str:

@@ -36,12 +36,13 @@ class Terminal:
     """A stream that people may read.
 
     Attributes:
+        stream: The stream itself.
         is_terminal: Whether a person reads it.
         width: Columns of a line, at most 100: longer lines are hard to read.
     """
 
     def __init__(self, stream: TextIO, environ: Mapping[str, str]) -> None:
-        self._stream = stream
+        self.stream = stream
         self.is_terminal = stream.isatty()
         # https://no-color.org: present and not empty, whatever its value.
         self._colours = self.is_terminal and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
@@ -56,8 +57,8 @@ class Terminal:
 
     def line(self, text: str = "", *, end: str = "\n") -> None:
         """Write a line, at once."""
-        self._stream.write(text + end)
-        self._stream.flush()
+        self.stream.write(text + end)
+        self.stream.flush()
 
     def mark(self, ink: Ink) -> str:
         """The mark a line begins with: done, beware, or failed."""
@@ -66,7 +67,7 @@ class Terminal:
     def detach(self) -> None:
         """Write to nowhere from now on: the reader has gone, and the interpreter flushes once more."""
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, self._stream.fileno())
+        os.dup2(nowhere, self.stream.fileno())
         os.close(nowhere)
 
 

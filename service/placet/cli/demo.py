@@ -93,14 +93,11 @@ async def _stage(args: argparse.Namespace, context: Context) -> AsyncIterator[_S
             yield _Stage(url=url, services=services)
         return
     logging.getLogger().addHandler(logging.NullHandler())
+    context.console.note(f"No service runs on {settings.store.data_dir}: starting one for the demo.")
     with tempfile.TemporaryDirectory(prefix="placet-demo-", ignore_cleanup_errors=True) as folder:
         own = load({"PLACET_PORT": "0", "PLACET_DATA_DIR": str(Path(folder, "data"))})
         async with running(own) as service:
-            url = service.settings.server.public_url
-            context.console.note(
-                f"No service runs on {settings.store.data_dir}: one was started for the demo."
-            )
-            yield _Stage(url=url, services=service.services)
+            yield _Stage(url=service.settings.server.public_url, services=service.services)
 
 
 def _url_of_service(settings: Settings, args: argparse.Namespace, context: Context) -> str | None:

@@ -62,7 +62,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
 
 
 def _finding(level: Level, subject: str, text: str) -> Finding:
-    return Finding(level=level, subject=subject, text=text)
+    return Finding(level=level, subject=subject, text=text[:1].upper() + text[1:])
 
 
 def _lines(finding: Finding, out: Terminal) -> Iterator[str]:
@@ -90,18 +90,15 @@ def _configuration(settings: Settings) -> Iterator[Finding]:
 
 
 async def _everything(settings: Settings, context: Context) -> list[Finding]:
-    findings: list[Finding] = []
-    url = None
-    if settings.store.embedded:
-        findings += _embedded(settings)
-        url = _served_at(settings)
+    findings = [*_embedded(settings)] if settings.store.embedded else []
+    usable = all(each.level is not Level.FAIL for each in findings)
     ring = _read_ring(settings, findings)
-    if all(each.level is not Level.FAIL for each in findings):
-        if settings.store.embedded and not settings.store.data_dir.exists():
-            text = "Not there yet: `placet serve` makes it when it first starts."
-            findings.append(_finding(Level.GOOD, "store", text))
-        else:
-            await _store(settings, context, ring, findings)
+    if usable and settings.store.embedded and not settings.store.data_dir.exists():
+        text = "Not there yet: `placet serve` makes it when it first starts."
+        findings.append(_finding(Level.GOOD, "store", text))
+    elif usable:
+        await _store(settings, context, ring, findings)
+    url = _served_at(settings) if settings.store.embedded else None
     if url is not None:
         findings.append(await _service(url))
     return findings

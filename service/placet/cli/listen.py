@@ -62,6 +62,4 @@ def _refused(host: str, port: int, fault: OSError) -> Stop:
         case _ if isinstance(fault, socket.gaierror):
             return Stop(f"{host} is no address and no known name: choose another --host.", Exit.USAGE)
         case _:
-            return Stop(
-                f"Can't listen on {host} port {port}: {fault.strerror}. Choose another --host or --port."
-            )
+            return Stop(f"Can't listen on {host} port {port} ({fault.strerror}): choose other ones.")

@@ -12,5 +12,5 @@ from placet.settings import load
 def run(args: argparse.Namespace, context: Context) -> int:
     """Print the OpenAPI document; it is JSON with ``--json`` and without."""
     settings = load(context.environ, parser.overrides(args))
-    context.console.document(document(settings.server.public_url))
+    context.console.document(document(settings.server.public_url, settings.limits))
     return Exit.OK

@@ -27,13 +27,11 @@ def settings_of(args: argparse.Namespace, context: Context) -> Settings:
     Raises:
         SettingsError: They can't be used.
     """
-    settings = load(context.environ, parser.overrides(args))
-    url = args.PLACET_REDIS_URL or ""
-    if "@" in url:
+    if "@" in (args.PLACET_REDIS_URL or ""):
         context.console.warn(
             "Other users of this machine can read the password on the command line: set PLACET_REDIS_URL."
         )
-    return settings
+    return load(context.environ, parser.overrides(args))
 
 
 @contextmanager
@@ -42,8 +40,7 @@ def telling_faults() -> Iterator[None]:
     try:
         yield
     except (EmbeddedError, StoreRefused) as fault:
-        message = str(fault)
-        raise Stop(message[:1].upper() + message[1:], Exit.UNREACHABLE) from fault
+        raise Stop(str(fault), Exit.UNREACHABLE) from fault
 
 
 @asynccontextmanager

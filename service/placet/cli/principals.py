@@ -189,7 +189,7 @@ def _table(found: Sequence[Principal], now_ms: int, context: Context) -> list[st
 
 
 def _row(principal: Principal, now_ms: int) -> tuple[str, ...]:
-    keys = ", ".join(f"{key.kid} ({duration(now_ms - key.created_at_ms)})" for key in principal.keys)
+    keys = ", ".join(f"{key.kid} ({duration(now_ms - key.created_at_ms)} old)" for key in principal.keys)
     if isinstance(principal, Client):
         asks = "anything" if not principal.capabilities else ", ".join(principal.capabilities)
         people = ", ".join((*principal.owners, *principal.people))

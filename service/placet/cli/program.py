@@ -10,9 +10,11 @@ from placet.cli import parser
 from placet.cli.console import Console
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
-from placet.domain.errors import PlacetError, StoreUnavailable
+from placet.domain.errors import PlacetError, StoreUnavailable, Unauthenticated
+from placet.domain.text import visible
 from placet.settings import SettingsError
 from placet.tokens.keyring import KeyringError
+from placet.tokens.keyring_file import KeyringMissingError
 
 INSTALL_SERVER: Final = "pip install 'placet[server]'"
 _SERVER_LIBRARIES: Final = frozenset(
@@ -80,7 +82,9 @@ def _told(console: Console, fault: Exception) -> int:
     """
     match fault:
         case PlacetError():
-            notes = [f"{issue.path or 'the request'}: {issue.message}" for issue in fault.issues]
+            notes = [visible(f"{issue.path or 'the request'}: {issue.message}") for issue in fault.issues]
+            if isinstance(fault, Unauthenticated):
+                notes.append("What was sent is what PLACET_TOKEN holds.")
             console.fail(str(fault), *notes)
             if console.json:
                 console.document({"error": fault.problem()})
@@ -93,10 +97,13 @@ def _told(console: Console, fault: Exception) -> int:
             if (fault.name or "").partition(".")[0] not in _SERVER_LIBRARIES:
                 raise fault
             stop = Stop(f"This needs the server's libraries: {INSTALL_SERVER}")
+        case KeyringMissingError():
+            stop = Stop(f"{fault}: `placet keys create` makes it.")
         case _:
             stop = Stop(f"{str(fault).rstrip('.')}.")
-    console.fail(str(stop), *stop.notes)
+    said = str(stop)
+    console.fail(said[:1].upper() + said[1:], *stop.notes)
     if console.json:
-        error = {"code": stop.status.name, "detail": str(stop)}
+        error = {"code": stop.status.name, "detail": said}
         console.document({"error": {**error, "notes": list(stop.notes)} if stop.notes else error})
     return stop.status

@@ -9,7 +9,6 @@ import asyncio
 import logging
 import os
 import signal
-import sys
 from contextlib import AsyncExitStack, suppress
 from typing import Final
 
@@ -32,7 +31,7 @@ _log = logging.getLogger(__name__)
 def run(args: argparse.Namespace, context: Context) -> int:
     """Run the service; come back when it has stopped."""
     settings = settings_of(args, context)
-    logs.configure(settings.logs, sys.stderr)
+    logs.configure(settings.logs, context.console.err.stream)
     command = _Serve(settings, context)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(command.run())
@@ -57,7 +56,8 @@ class _Serve:
         async with AsyncExitStack() as exits:
             starting = asyncio.create_task(exits.enter_async_context(running(self._settings)))
             stopping = asyncio.create_task(self._told_to_stop.wait())
-            await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            with self._context.console.slowly("Starting …"):
+                await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
             if not starting.done():
                 starting.cancel()
                 with suppress(asyncio.CancelledError):

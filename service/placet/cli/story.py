@@ -129,9 +129,8 @@ class Story:
         told = await waiting
         record = self._expect("wait", told, 200)
         token: str | None = record.get("token")
-        after = (
-            "" if at_s is None else f", {max(told.at_s - at_s, 0) * 1000:.0f} ms after the decision was sent"
-        )
+        after_ms = 0 if at_s is None else max(told.at_s - at_s, 0) * 1000
+        after = "" if at_s is None else f", {after_ms:.0f} ms after the decision was sent"
         with_token = f", with a token ({len(token)} characters, not for your eyes)" if token else ""
         self._good(f"{record['status']}{after}{with_token}.")
         return token, record["status"]

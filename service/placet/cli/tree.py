@@ -19,6 +19,8 @@ HIDDEN: Final = "⟨hidden from approvers⟩"
 _INDENT: Final = "  "
 _LEAST_COLUMNS: Final = 24
 """Room that a value has at least, however deep it lies and however long its name is."""
+_LINE_MEMBERS_MAX: Final = 24
+"""Most members of a container that is shown in one line, where that is not too long."""
 _ESCAPE: Final = re.compile(r"\\(.)")
 
 
@@ -65,12 +67,19 @@ class _Writer:
         if path in self._hidden:
             yield from self._lines(HIDDEN + comma, indent, name, Ink.YELLOW)
         elif isinstance(value, (dict, list)) and value:
+            whole = _in_one_line(value) if path and not self._hides_below(path) else None
+            if whole is not None and columns_of(indent + name + whole) < self._terminal.width:
+                yield indent + self._terminal.paint(name, Ink.CYAN) + whole + comma
+                return
             opening, closing = "{}" if isinstance(value, dict) else "[]"
             yield from self._lines(opening, indent, name)
             yield from self._members(value, path)
             yield indent + closing + comma
         else:
             yield from self._lines(_quoted(value) + comma, indent, name)
+
+    def _hides_below(self, path: tuple[str, ...]) -> bool:
+        return any(hidden[: len(path)] == path for hidden in self._hidden)
 
     def _members(self, value: dict[str, Any] | list[Any], path: tuple[str, ...]) -> Iterator[str]:
         members = (
@@ -93,6 +102,16 @@ class _Writer:
         yield indent + paint(name, Ink.CYAN) + paint(lines[0], *inks)
         for line in lines[1:]:
             yield hanging + paint(line, *inks)
+
+
+def _in_one_line(value: dict[str, Any] | list[Any]) -> str | None:
+    """A container in one line, where it has a few members and each of them is a scalar."""
+    members = value.values() if isinstance(value, dict) else value
+    if len(value) > _LINE_MEMBERS_MAX or any(isinstance(each, (dict, list)) and each for each in members):
+        return None
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_quoted(key)}: {_quoted(each)}" for key, each in value.items()) + "}"
+    return "[" + ", ".join(map(_quoted, value)) + "]"
 
 
 def _quoted(value: Any) -> str:  # noqa: ANN401 - a scalar or an empty container

@@ -96,8 +96,7 @@ class Link:
         """Wait until every call made so far has been answered."""
         while self._waiting or self._batches:
             await asyncio.sleep(0)
-            if self._batches:
-                await asyncio.wait(self._batches)
+            await asyncio.gather(*map(asyncio.shield, self._batches), return_exceptions=True)
 
     async def close(self) -> None:
         """Answer what was asked, then let the connections go."""
@@ -180,11 +179,12 @@ class Link:
         The pipeline packs commands in Python and arms a timer for each reply, a quarter of the cost of
         a call; here commands are packed in C and one timer guards the batch.
         """
-        pool = self._client.connection_pool
+        pool: Any = self._client.connection_pool
+        pack: Any = hiredis.pack_command  # its stub takes one-tuples only
         connection = await pool.get_connection()
         try:
             async with asyncio.timeout(self._timeout_s):
-                packed = b"".join(map(hiredis.pack_command, commands))
+                packed = b"".join(map(pack, commands))
                 await connection.send_packed_command([packed], check_health=False)
                 return [await _reply(connection) for _ in commands]
         except BaseException:

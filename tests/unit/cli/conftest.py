@@ -1,0 +1,78 @@
+"""A command line typed in memory: what it takes in, what comes out, and how it ends."""
+
+import io
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import httpx
+import pytest
+from msgspec import Struct
+
+from placet.cli import program
+
+TOKEN = "plc_default_abcdefghijkl_" + "s" * 43
+"""A credential, for what must never be shown."""
+
+
+class Screen(io.StringIO):
+    """A stream that says it is a terminal, or that it is not."""
+
+    def __init__(self, text: str = "", *, terminal: bool) -> None:
+        super().__init__(text)
+        self._terminal = terminal
+
+    def isatty(self) -> bool:
+        """What was said at the start."""
+        return self._terminal
+
+
+class Ran(Struct, frozen=True, kw_only=True):
+    """A command that has ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def said(self) -> str:
+        """Standard error without its line ends: where a sentence was wrapped is nobody's concern."""
+        return " ".join(self.err.split())
+
+    def json(self) -> Any:
+        """Standard output, all of which must be one JSON document."""
+        return json.loads(self.out)
+
+
+Type = Callable[..., Ran]
+
+
+@pytest.fixture
+def cli(tmp_path: Any) -> Type:
+    """Types a command line: ``cli("approvals", "list", answer=…)``.
+
+    ``answer`` takes each HTTP request and gives its response; ``typed`` is what the person types, who
+    sits at a terminal where ``terminal`` says so.
+    """
+
+    def run(
+        *argv: str,
+        answer: Callable[[httpx.Request], httpx.Response] | None = None,
+        typed: str = "",
+        terminal: bool = False,
+        environ: Mapping[str, str] | None = None,
+    ) -> Ran:
+        streams = [Screen(text, terminal=terminal) for text in (typed, "", "")]
+        world = {"HOME": str(tmp_path), "PLACET_TOKEN": TOKEN, "NO_COLOR": "1", **(environ or {})}
+        try:
+            status = program.run(
+                argv,
+                *streams,
+                environ={name: value for name, value in world.items() if value},
+                transport=None if answer is None else httpx.MockTransport(answer),
+            )
+        except SystemExit as ended:
+            status = int(ended.code or 0)
+        return Ran(status=int(status), out=streams[1].getvalue(), err=streams[2].getvalue())
+
+    return run

@@ -1,0 +1,111 @@
+"""What a service says when it is ready, seen without one."""
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from placet.cli.announce import announce
+from placet.cli.console import Console
+from placet.cli.context import Context
+from placet.domain.errors import StoreUnavailable
+from placet.settings import ServerSettings, Settings, StoreSettings, load
+from placet.settings.secret import Secret
+from placet.store.connection import Finding, Level
+from tests.unit.cli.conftest import Screen
+
+BEST_EFFORT = Finding(level=Level.WARN, subject="durability", text="Answers may be lost in a crash.")
+EXTERNAL = Settings(
+    store=StoreSettings(data_dir=Path("/unused"), redis_url=Secret("redis://user:hunter2@store.example/0"))
+)
+
+
+class Registry:
+    """Knows tenants, or can't be asked."""
+
+    def __init__(self, tenants: Sequence[str] | None) -> None:
+        self._tenants = tenants
+
+    async def tenants(self) -> Sequence[str]:
+        """The tenants."""
+        if self._tenants is None:
+            raise StoreUnavailable
+        return self._tenants
+
+
+def a_service(settings: Settings, *findings: Finding, tenants: Sequence[str] | None = ()) -> Any:
+    """A service that answers, as far as it is looked at."""
+    store = SimpleNamespace(findings=findings, registry=Registry(tenants))
+    services = SimpleNamespace(store=store)
+    return SimpleNamespace(settings=settings, services=services, metrics_url="http://127.0.0.1:9420/metrics")
+
+
+async def banner(settings: Settings, *findings: Finding, **more: Any) -> str:
+    """What stands on the screen of a person without a home directory."""
+    err = Screen(terminal=True)
+    console = Console(Screen(terminal=False), err, {"NO_COLOR": "1"})
+    context = Context(console=console, environ={}, stdin=Screen(terminal=False))
+    await announce(a_service(settings, *findings, **more), context)
+    return err.getvalue()
+
+
+async def test_an_external_store_is_named_without_its_credentials() -> None:
+    """Host and port, and what was found of it; what is amiss is said again."""
+    shown = await banner(
+        EXTERNAL, Finding(level=Level.GOOD, subject="version", text="redis 7.0.15"), BEST_EFFORT
+    )
+    assert "  Store       redis 7.0.15 at store.example:6379. Answers may be lost in a crash.\n" in shown
+    assert "! Answers may be lost in a crash.\n" in shown
+    assert "hunter2" not in shown
+    assert "  Data " not in shown
+
+
+async def test_a_socket_is_named_by_its_path() -> None:
+    """A version that is not known is said to be that."""
+    store = StoreSettings(data_dir=Path("/unused"), redis_url=Secret("unix:///run/valkey.sock"))
+    assert "an unknown version at /run/valkey.sock." in await banner(Settings(store=store))
+
+
+async def test_newcomers_on_an_external_store_need_the_same_variables() -> None:
+    """There is no directory to name."""
+    shown = await banner(EXTERNAL)
+    assert "with the same PLACET_ variables:" in shown
+    assert "--data-dir" not in shown
+
+
+async def test_a_store_that_can_not_be_asked_does_not_end_the_service() -> None:
+    """It has answered when it was opened; the hint is left out."""
+    assert "placet demo" not in await banner(EXTERNAL, tenants=None)
+
+
+async def test_a_public_address_is_told_beside_the_one_that_is_listened_on() -> None:
+    """In production there is no reference page to point to."""
+    environ = {"PLACET_HOST": "192.0.2.7", "PLACET_TRUSTED_PROXIES": "192.0.2.1", "HOME": "/home/x"}
+    settings = load({**environ, "PLACET_PUBLIC_URL": "https://placet.example"})
+    shown = await banner(settings)
+    assert "  API         https://placet.example\n  Listens on  192.0.2.7 port 8420\n" in shown
+    assert "Reference" not in shown
+
+
+async def test_the_usual_directory_needs_no_option() -> None:
+    """The commands find it by themselves."""
+    err = Screen(terminal=True)
+    console = Console(Screen(terminal=False), err, {"NO_COLOR": "1"})
+    context = Context(console=console, environ={"HOME": "/home/x"}, stdin=Screen(terminal=False))
+    await announce(a_service(load({"HOME": "/home/x"})), context)
+    assert "    placet demo  " in err.getvalue()
+    assert "--data-dir" not in err.getvalue()
+
+
+async def test_a_log_gets_it_as_members(caplog: pytest.LogCaptureFixture) -> None:
+    """Without a terminal."""
+    caplog.set_level(logging.INFO)
+    console = Console(Screen(terminal=False), Screen(terminal=False), {})
+    context = Context(console=console, environ={}, stdin=Screen(terminal=False))
+    settings = Settings(store=StoreSettings(data_dir=Path("/data")), server=ServerSettings(port=1))
+    await announce(a_service(settings, tenants=None), context)
+    [line] = [record for record in caplog.records if record.message == "serving"]
+    assert (vars(line)["data_dir"], vars(line)["port"]) == ("/data", 1)

@@ -1,0 +1,135 @@
+"""What the doctor finds, without a store."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import pytest
+
+from placet.cli import doctor
+from placet.store.connection import Level
+from placet.store.embedded_errors import EmbeddedUnavailable
+from tests.unit.cli.conftest import Ran, Type
+
+
+def checks(ran: Ran) -> dict[str, str]:
+    """Level by subject, of a JSON answer."""
+    return {check["subject"]: check["level"] for check in ran.json()["checks"]}
+
+
+class TestDoctor:
+    """``placet doctor``."""
+
+    def test_before_the_first_start_nothing_stands_in_the_way(self, cli: Type, tmp_path: Path) -> None:
+        """And nothing is made."""
+        ran = cli("doctor", "--data-dir", str(tmp_path / "data"))
+        assert ran.status == 0
+        assert "✓ store          Not there yet: `placet serve` makes it when it first starts." in ran.out
+        assert ran.out.endswith("\nNothing stands in the way.\n")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_wrong_settings_are_named_each(self, cli: Type) -> None:
+        """A line for each, and status 1: the doctor has done its work."""
+        ran = cli("doctor", environ={"PLACET_PORT": "x", "PLACET_HOST": "?"})
+        assert ran.status == 1
+        assert "✗ configuration  PLACET_PORT must be a whole number" in ran.out
+        assert "✗ configuration  PLACET_HOST must be an IP address" in ran.out
+        assert ran.out.endswith("\n2 of 2 failed.\n")
+
+    def test_a_store_that_can_not_be_reached_is_a_failure(self, cli: Type, tmp_path: Path) -> None:
+        """So are keys that are not there; neither keeps the other from being looked at."""
+        environ = {
+            "PLACET_REDIS_URL": f"unix://{tmp_path}/no.sock",
+            "PLACET_KEYRING_FILE": str(tmp_path / "none"),
+        }
+        ran = cli("doctor", "--json", environ=environ)
+        assert (ran.status, ran.json()["ok"]) == (1, False)
+        assert checks(ran) == {"configuration": "good", "keys": "fail", "store": "fail"}
+
+    def test_tls_files_are_tried(self, cli: Type, tmp_path: Path) -> None:
+        """Before a start finds out."""
+        junk = tmp_path / "junk.pem"
+        junk.write_text("no certificate")
+        environ = {"PLACET_TLS_CERT_FILE": str(junk), "PLACET_TLS_KEY_FILE": str(junk)}
+        ran = cli("doctor", "--data-dir", str(tmp_path / "data"), environ=environ)
+        assert (ran.status, "✗ tls" in ran.out) == (1, True)
+
+    def test_a_directory_that_others_can_open_is_a_failure(self, cli: Type, tmp_path: Path) -> None:
+        """Its store is then not touched."""
+        tmp_path.chmod(0o755)
+        ran = cli("doctor", "--data-dir", str(tmp_path), "--json")
+        assert checks(ran)["data directory"] == "fail"
+        assert "store" not in checks(ran)
+
+    def test_a_platform_without_the_embedded_server_is_told(
+        self, cli: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """With the variable that helps."""
+
+        def find_binary() -> Path:
+            raise EmbeddedUnavailable("Set PLACET_REDIS_URL.")
+
+        monkeypatch.setattr(doctor, "find_binary", find_binary)
+        ran = cli("doctor", "--data-dir", str(tmp_path / "data"))
+        assert (ran.status, "Set PLACET_REDIS_URL." in ran.out) == (1, True)
+
+
+class Clocks:
+    """Services whose clocks differ: this machine's, the store's, and the latest moment judged at."""
+
+    def __init__(self, *, here_ms: int, store_ms: int, judged_ms: int) -> None:
+        self.clock = SimpleNamespace(now_ms=lambda: here_ms)
+        registry = SimpleNamespace(tenants=self._tenants)
+        self.store = SimpleNamespace(client=self, registry=registry, approvals=self)
+        self._store_ms = store_ms
+        self._judged_ms = judged_ms
+
+    async def _tenants(self) -> list[str]:
+        return ["default"]
+
+    async def time(self) -> tuple[int, int]:
+        """The server's TIME."""
+        return self._store_ms // 1000, self._store_ms % 1000 * 1000
+
+    async def get(self, *_: Any, **__: Any) -> Any:
+        """A read, which says when it was judged."""
+        return SimpleNamespace(now_ms=max(self._judged_ms, self._store_ms))
+
+
+@pytest.mark.parametrize(
+    ("clocks", "level", "said"),
+    [
+        (Clocks(here_ms=1_000_000, store_ms=1_000_003, judged_ms=0), Level.GOOD, "differ by 3 ms"),
+        (Clocks(here_ms=1_000_000, store_ms=1_060_000, judged_ms=0), Level.WARN, "differ by 1m"),
+        (Clocks(here_ms=1_000_000, store_ms=1_000_000, judged_ms=8_200_000), Level.FAIL, "went back by 2h"),
+    ],
+)
+async def test_clocks_are_compared(clocks: Any, level: Level, said: str) -> None:
+    """A store whose clock went back keeps deadlines from passing: that is a failure."""
+    finding = await doctor._clock(clocks)
+    assert (finding.level, said in finding.text) == (level, True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "level"),
+    [
+        (httpx.Response(200, json={"status": "ready", "faults": []}), Level.GOOD),
+        (
+            httpx.Response(503, json={"status": "unready", "faults": ["The store can't be reached."]}),
+            Level.FAIL,
+        ),
+        (httpx.Response(200, json=[]), Level.WARN),
+        (httpx.Response(200, text="<html>"), Level.WARN),
+    ],
+)
+async def test_the_service_is_asked_how_it_is(
+    answer: httpx.Response, level: Level, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it says counts; what is no Placet is worth a look."""
+
+    async def get(*_: Any) -> httpx.Response:
+        return answer
+
+    monkeypatch.setattr(httpx.AsyncClient, "get", get)
+    assert (await doctor._service("http://127.0.0.1:1")).level is level

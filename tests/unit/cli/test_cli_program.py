@@ -1,0 +1,131 @@
+"""How commands end."""
+
+import io
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import placet.cli
+from placet.cli import program
+from placet.cli.exits import Stop
+from placet.domain.error_terms import Issue
+from placet.domain.errors import InputInvalid, StoreUnavailable, Unauthenticated
+from placet.settings import SettingsError
+from placet.tokens.keyring import KeyringError
+from placet.tokens.keyring_file import KeyringMissingError
+from tests.unit.cli.conftest import Screen, Type
+
+Raise = Callable[[BaseException], None]
+
+
+@pytest.fixture
+def raising(monkeypatch: pytest.MonkeyPatch) -> Raise:
+    """Has every command end in a fault."""
+
+    def in_every_command(fault: BaseException) -> None:
+        def command(*_: Any) -> int:
+            raise fault
+
+        monkeypatch.setattr(program, "_load", lambda _: command)
+
+    return in_every_command
+
+
+FAULTS: list[tuple[BaseException, int, str]] = [
+    (Stop("It was refused."), 1, "It was refused."),
+    (KeyringError("the keyring is odd"), 1, "The keyring is odd."),
+    (KeyringMissingError("there is no keyring at /k"), 1, "There is no keyring at /k: `placet keys create`"),
+    (SettingsError(("PLACET_PORT must be a number",)), 2, "- PLACET_PORT must be a number"),
+    (InputInvalid([Issue(path="/a", message="It is odd.")]), 1, "- /a: It is odd."),
+    (Unauthenticated(), 1, "PLACET_TOKEN holds"),
+    (StoreUnavailable(), 3, "STORE_UNAVAILABLE: "),
+    (ModuleNotFoundError(name="redis.asyncio"), 1, "pip install 'placet[server]'"),
+    (KeyboardInterrupt(), 130, "Interrupted."),
+]
+
+
+class TestFaults:
+    """Foreseeable ends: a sentence and a status, never a traceback."""
+
+    @pytest.mark.parametrize(
+        ("fault", "status", "said"), FAULTS, ids=[type(row[0]).__name__ for row in FAULTS]
+    )
+    def test_each_has_its_status_and_says_what_to_do(
+        self, cli: Type, raising: Raise, fault: BaseException, status: int, said: str
+    ) -> None:
+        """Words go to standard error, nothing to standard output."""
+        raising(fault)
+        ran = cli("version")
+        assert ran.status == status
+        assert said in ran.said
+        assert ran.out == ""
+
+    def test_json_has_them_too(self, cli: Type, raising: Raise) -> None:
+        """Who reads JSON gets a code, the sentence and its notes."""
+        raising(SettingsError(("PLACET_PORT must be a number",)))
+        error = cli("version", "--json").json()["error"]
+        assert error["code"] == "USAGE"
+        assert error["notes"] == ["PLACET_PORT must be a number"]
+
+    def test_refusals_are_their_problem_document_in_json(self, cli: Type, raising: Raise) -> None:
+        """The same as HTTP has it."""
+        raising(StoreUnavailable())
+        assert cli("version", "--json").json()["error"]["code"] == "STORE_UNAVAILABLE"
+
+    def test_a_missing_module_of_our_own_is_no_such_end(self, cli: Type, raising: Raise) -> None:
+        """A broken installation must not be told to install what is there."""
+        raising(ModuleNotFoundError(name="placet.nonsense"))
+        with pytest.raises(ModuleNotFoundError):
+            cli("version")
+
+
+class TestEntry:
+    """The way in."""
+
+    def test_without_a_command_it_says_what_there_is(self, cli: Type) -> None:
+        """On standard error, and as a fault of usage."""
+        ran = cli()
+        assert ran.status == 2
+        assert "serve" in ran.said
+        assert "exit status:" in ran.said
+
+    @pytest.mark.parametrize("argv", [["version"], ["--version"]])
+    def test_the_version_can_be_asked_both_ways(self, cli: Type, argv: list[str]) -> None:
+        """One line."""
+        ran = cli(*argv)
+        assert (ran.status, ran.out.startswith("placet ")) == (0, True)
+
+    def test_the_version_is_there_in_json(self, cli: Type) -> None:
+        """With the Python it runs on."""
+        python = ".".join(map(str, sys.version_info[:3]))
+        assert cli("version", "--json").json()["python"].startswith(python)
+
+    def test_main_runs_the_process_s_own_command_line(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Characters that the locale lacks don't end it."""
+        out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+        monkeypatch.setattr(sys, "argv", ["placet", "approvals", "list"])
+        monkeypatch.setattr(sys, "stdout", out)
+        monkeypatch.setattr(sys, "stderr", out)
+        monkeypatch.delenv("PLACET_TOKEN", raising=False)
+        assert placet.cli.main() == 2
+        out.seek(0)
+        assert "PLACET_TOKEN is not set" in out.read()
+
+
+def test_a_reader_that_has_gone_ends_it_quietly(tmp_path: Any) -> None:
+    """Status 141 as a shell has it, and no complaint when the interpreter flushes at its end."""
+
+    class Gone(Screen):
+        def write(self, _: str) -> int:
+            raise BrokenPipeError
+
+        def fileno(self) -> int:
+            return int(file.fileno())
+
+    with (tmp_path / "out").open("w") as file:
+        err = Screen(terminal=False)
+        status = program.run(["version"], Screen(terminal=False), Gone(terminal=False), err, environ={})
+        assert status == 141
+        assert err.getvalue() == ""

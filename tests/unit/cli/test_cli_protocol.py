@@ -1,0 +1,100 @@
+"""The bound on the head of a request."""
+
+import asyncio
+from typing import Any
+
+import pytest
+import uvicorn
+from uvicorn.server import ServerState
+
+from placet.cli.protocol import HEAD_MAX_BYTES, BoundedProtocol
+from tests.tools import until
+
+
+class Line(asyncio.Transport):
+    """A connection that remembers what was written."""
+
+    def __init__(self) -> None:
+        super().__init__({"peername": ("127.0.0.1", 1), "sockname": ("127.0.0.1", 2)})
+        self.written = b""
+        self.closed = False
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.written += bytes(data)
+
+    def pause_reading(self) -> None:
+        pass
+
+    def resume_reading(self) -> None:
+        pass
+
+    def close(self) -> None:
+        self.closed = True
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+
+async def app(_scope: Any, _receive: Any, send: Any) -> None:
+    """Answers 204 to everything."""
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
+
+
+@pytest.fixture
+async def line() -> tuple[BoundedProtocol, Line]:
+    """A connection that has just been made."""
+    config = uvicorn.Config(app, http=BoundedProtocol, ws="none", lifespan="off", log_config=None)
+    config.load()
+    protocol = BoundedProtocol(config=config, server_state=ServerState(), app_state={})
+    made = Line()
+    protocol.connection_made(made)
+    return protocol, made
+
+
+async def answered(made: Line) -> bytes:
+    """The first line of the answer."""
+    await until(lambda: bool(made.written), "an answer")
+    return made.written.partition(b"\r\n")[0]
+
+
+async def test_usual_requests_are_answered(line: tuple[BoundedProtocol, Line]) -> None:
+    """One after the other, on one connection."""
+    protocol, made = line
+    for _ in range(3):
+        made.written = b""
+        protocol.data_received(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+        assert await answered(made) == b"HTTP/1.1 204 No Content"
+
+
+async def test_a_head_may_come_in_pieces(line: tuple[BoundedProtocol, Line]) -> None:
+    """Up to the bound."""
+    protocol, made = line
+    protocol.data_received(b"GET / HTTP/1.1\r\nhost: x\r\n")
+    for number in range(60):
+        protocol.data_received(b"x-%d: " % number + b"a" * 1_000 + b"\r\n")
+    protocol.data_received(b"\r\n")
+    assert await answered(made) == b"HTTP/1.1 204 No Content"
+
+
+@pytest.mark.parametrize("piece", [b"a" * 1_024, b"\r\nx-more: " + b"a" * 1_000], ids=["one header", "many"])
+async def test_a_head_that_does_not_end_is_hung_up_on(
+    line: tuple[BoundedProtocol, Line], piece: bytes
+) -> None:
+    """431 (RFC 6585 §5), once, and the connection goes."""
+    protocol, made = line
+    protocol.data_received(b"GET / HTTP/1.1\r\nhost: x\r\nx-long: a")
+    for _ in range(HEAD_MAX_BYTES // 1_000 + 2):
+        protocol.data_received(piece)
+    assert made.closed
+    assert made.written.count(b"HTTP/1.1 431 ") == 1
+
+
+async def test_bodies_are_not_counted(line: tuple[BoundedProtocol, Line]) -> None:
+    """They have a bound of their own, with an answer of its own."""
+    protocol, made = line
+    protocol.data_received(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 200000\r\n\r\n")
+    for _ in range(200):
+        protocol.data_received(b"b" * 1_000)
+    assert await answered(made) == b"HTTP/1.1 204 No Content"
+    assert not made.closed
