@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from fakeredis import FakeAsyncRedis
 from redis.asyncio import Redis
 
 from placet.app import create_app
@@ -191,10 +192,12 @@ async def opened(
 
 
 def _clients(redis: Redis, settings: StoreSettings) -> tuple[Redis, Redis, Redis]:
-    """Plain, for the link and for the stream: as in production where the server is a real one."""
-    path = redis.connection_pool.connection_kwargs.get("path")
+    """Plain, for the link and for the stream: of their own, as in production."""
+    options = redis.connection_pool.connection_kwargs
+    path = options.get("path")
     if path is None:
-        return redis, redis, redis
+        fake = [FakeAsyncRedis(server=options["server"], socket_timeout=None) for _ in range(3)]
+        return fake[0], fake[1], fake[2]
     link, reader = connect(settings, Path(path), patient=True), connect(settings, Path(path), patient=True)
     return connect(settings, Path(path)), link, reader
 

@@ -64,6 +64,9 @@ async def _main() -> None:
     sys.stdout.buffer.write(b"parked\n")
     sys.stdout.buffer.flush()
     await asyncio.to_thread(sys.stdin.buffer.readline)  # who is answered early is seen meanwhile
+    early = [answer.result() for _, answer in parked if answer.done()]
+    if early:
+        raise Failed(f"{len(early)} waiters were answered before anybody decided, one of them {early[0]}")
     woken = Woken(since_sent_ms=[], since_answered_ms=[])
     decider = await Connection.open(crowd.port)
     for chosen in random.Random(1).sample(range(len(parked)), crowd.decisions):  # noqa: S311 - no secret

@@ -5,10 +5,11 @@ and a consume spends a grant of its own, so every answer has to be that of a fir
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 
 from msgspec import Struct
 
-from tests.benchmarks import samples, wire
+from tests.benchmarks import machine, samples, wire
 from tests.benchmarks.client import Connection
 from tests.benchmarks.load import send_scripts
 from tests.benchmarks.processes import Failed
@@ -103,22 +104,43 @@ async def keep_answer(stage: Stage, kind: Kind) -> None:
 async def _measure(plan: Plan, stage: Stage, bare: Bare, kind: Kind) -> list[Row]:
     turn = _Turn(plan, stage, bare, kind)
     await turn.take(_WARM_UP_CALLS)
-    count = max(_WARM_UP_CALLS, round((await turn.take(_WARM_UP_CALLS))[1] * plan.seconds))
-    rates = []
+    count = max(_WARM_UP_CALLS, round((await turn.take(_WARM_UP_CALLS)).placet * plan.seconds))
+    rounds = []
     for number in range(plan.rounds):
         plan.told(f"{kind.name}: round {number + 1} of {plan.rounds}, {count} calls each")
-        rates.append(await turn.take(count))
-    bares, ours, scripts = zip(*rates, strict=True)
+        rounds.append(await turn.take(count))
     part = "endpoints"
-    of_bare = [one / other for one, other in zip(ours, bares, strict=True)]
-    of_script = [one / other for one, other in zip(ours, scripts, strict=True)]
     return [
-        row(part, f"{kind.name}: bare endpoint", "calls/s", bares),
-        row(part, f"{kind.name}: placet", "calls/s", ours),
-        row(part, f"{kind.name}: script alone", "calls/s", scripts),
-        row(part, f"{kind.name}: placet / bare endpoint", "ratio", of_bare, kind.reach),
-        row(part, f"{kind.name}: placet / script alone", "ratio", of_script),
+        row(part, f"{kind.name}: bare endpoint", "calls/s", [each.bare for each in rounds]),
+        row(part, f"{kind.name}: placet", "calls/s", [each.placet for each in rounds]),
+        row(part, f"{kind.name}: script alone", "calls/s", [each.script for each in rounds]),
+        row(
+            part,
+            f"{kind.name}: placet / bare endpoint",
+            "ratio",
+            [each.placet / each.bare for each in rounds],
+            kind.reach,
+        ),
+        row(part, f"{kind.name}: the same by processor time", "ratio", [each.by_cpu for each in rounds]),
+        row(
+            part,
+            f"{kind.name}: placet / script alone",
+            "ratio",
+            [each.placet / each.script for each in rounds],
+        ),
     ]
+
+
+class Round(Struct, frozen=True, kw_only=True):
+    """Calls per second of each, and the bare endpoint's processor time for a call over the service's.
+
+    The last is what the ratio of the first two would be if nobody else used the machine.
+    """
+
+    bare: float
+    placet: float
+    script: float
+    by_cpu: float
 
 
 class _Turn:
@@ -130,14 +152,19 @@ class _Turn:
         self._bare = bare
         self._kind = kind
 
-    async def take(self, count: int) -> tuple[float, float, float]:
-        """Calls per second of the bare endpoint, of the service, of the script alone."""
-        stage, load, kind = self._stage, self._plan.load, self._kind
+    async def take(self, count: int) -> Round:
+        """Send so many calls to each."""
+        stage, kind = self._stage, self._kind
         calls = await kind.make(stage, count)
         http = wire.pack(stage.directory / "calls", calls.http)
         scripts = wire.pack(stage.directory / "scripts", calls.scripts)
-        return (
-            load.send(http, self._bare.port).rate(only=kind.bare_status),
-            load.send(http, stage.service.port).rate(only=kind.status),
-            send_scripts(scripts, stage.socket, load.connections).rate(only="ok"),
-        )
+        bare, bare_cpu_s = self._send(http, self._bare.port, self._bare.pid, kind.bare_status)
+        placet, cpu_s = self._send(http, stage.service.port, stage.service.process.pid, kind.status)
+        script = send_scripts(scripts, stage.socket, self._plan.load.connections).rate(only="ok")
+        return Round(bare=bare, placet=placet, script=script, by_cpu=bare_cpu_s / cpu_s)
+
+    def _send(self, calls: Path, port: int, pid: int, status: str) -> tuple[float, float]:
+        """Calls per second, and seconds of a processor for all of them."""
+        before_s = machine.cpu_s(pid)
+        rate = self._plan.load.send(calls, port).rate(only=status)
+        return rate, machine.cpu_s(pid) - before_s

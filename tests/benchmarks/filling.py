@@ -16,21 +16,27 @@ import msgspec
 from msgspec import Struct
 from redis.asyncio import Redis
 
-from tests.benchmarks import machine
+from placet.store import keys
+from tests.benchmarks import machine, samples
 from tests.benchmarks.load import read_answered
 from tests.benchmarks.processes import Failed, module, result
 from tests.benchmarks.raw import timed
-from tests.benchmarks.replica import Lifecycle
+from tests.benchmarks.replica import TENANT, Lifecycle
 from tests.benchmarks.stage import Plan, Stage
 
 _AT_ONCE = 192
 
 
 class Filled(Struct, frozen=True, kw_only=True):
-    """What a store holds now: how many approvals more, and the bytes of each beside its documents."""
+    """What a store holds now: how many approvals more, and the bytes of each beside its documents.
+
+    ``overhead_bytes`` are its record, indexes and keys; ``stream_bytes`` its transitions in the tenant's
+    stream, which is trimmed long before records are forgotten.
+    """
 
     count: int
     overhead_bytes: float
+    stream_bytes: float
 
 
 async def fill(plan: Plan, stage: Stage, count: int) -> Filled:
@@ -44,10 +50,15 @@ async def fill(plan: Plan, stage: Stage, count: int) -> Filled:
     if read_answered(told).answers != {"ok": 3 * count}:
         raise Failed(f"the store refused some of what filled it: {read_answered(told).answers}")
     after = await _used_bytes(client)
+    stream = await client.memory_usage(keys.stream(TENANT), samples=0) or 0
     await client.config_set("appendonly", "yes")
     while await _is_rewriting(client):  # noqa: ASYNC110 - another process's work has no event
         await asyncio.sleep(0.2)
-    return Filled(count=count, overhead_bytes=(after - before) / count - lifecycle.document_bytes)
+    return Filled(
+        count=count,
+        overhead_bytes=(after - before - stream) / count - lifecycle.document_bytes,
+        stream_bytes=stream / count,
+    )
 
 
 class Order(Struct, frozen=True, kw_only=True):
@@ -73,7 +84,7 @@ def commands(lifecycle: Lifecycle, count: int) -> Iterator[bytes]:
     for number in range(count):
         approval_id = f"{_PREFIX}{number:0{width}d}".encode()
         join = f"{number:0{len(lifecycle.join)}x}".encode()
-        run = f"{number // 10:0{len(lifecycle.run)}d}".encode()
+        run = samples.run_of(number).encode()
         for command in lifecycle.commands:
             yield (
                 command.replace(lifecycle.id.encode(), approval_id)

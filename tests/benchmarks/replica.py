@@ -1,7 +1,7 @@
 """A second replica, in this process, over the store of a service: it prepares what is measured."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, NoReturn, TypeVar, cast
 
@@ -22,10 +22,14 @@ from placet.store.link import Argument, Link, Reply
 from placet.store.opened import open_store
 from placet.store.scripts import Script, load
 from tests.benchmarks import samples, wire
+from tests.benchmarks.client import Connection
+from tests.benchmarks.processes import Failed
 from tests.benchmarks.service import Service
 
 TENANT = "default"
 _AT_ONCE = 200
+_CONNECTIONS = 32
+_OK = 200
 
 T = TypeVar("T")
 
@@ -79,6 +83,7 @@ class Replica:
         self._runtime = runtime
         self._person = person
         self._number = 0
+        self._port = services.settings.server.port
         self._nowhere = Approvals(_Capturing(), services.settings.limits)
 
     def numbers(self, count: int) -> range:
@@ -91,19 +96,34 @@ class Replica:
         return await _in_batches(self._ask, self.numbers(count))
 
     async def grants(self, count: int) -> list[Grant]:
-        """Ask ``count`` questions and approve them."""
-        return await _in_batches(self._grant, self.numbers(count))
+        """Ask ``count`` questions, approve them, and fetch the tokens from the service as a runtime does."""
+        numbers = self.numbers(count)
+        ids = await _in_batches(self._approve, numbers)
+        made: list[Grant] = []
+        left = iter(zip(numbers, ids, strict=True))
+        await asyncio.gather(*(self._fetch(left, made) for _ in range(_CONNECTIONS)))
+        return made
 
     async def _ask(self, number: int) -> Pending:
         asked = await self._create(self.services.request, number)
         return Pending(id=asked.approval.ask.id, digest=asked.approval.digest)
 
-    async def _grant(self, number: int) -> Grant:
+    async def _approve(self, number: int) -> str:
         pending = await self._ask(number)
         decision = Decide(decision=Verdict.APPROVE, digest=pending.digest)
         await self.services.decide(self._person, pending.id, decision)
-        seen = await self.services.read.get(self._runtime, pending.id)
-        return Grant(id=pending.id, body=samples.consumption(number, seen.token or ""))
+        return pending.id
+
+    async def _fetch(self, left: Iterator[tuple[int, str]], made: list[Grant]) -> None:
+        connection = await Connection.open(self._port)
+        for number, approval_id in left:
+            get = samples.request("GET", f"/v1/approvals/{approval_id}", self.credentials.runtime)
+            status, body = await connection.call(get)
+            if status != _OK:
+                raise Failed(f"a granted approval was answered {status}: {body.decode(errors='replace')}")
+            token = msgspec.json.decode(body)["token"]
+            made.append(Grant(id=approval_id, body=samples.consumption(number, token)))
+        connection.close()
 
     def _create(self, use: RequestApproval, number: int) -> Any:
         admitted = samples.question(number)
@@ -145,7 +165,7 @@ class Replica:
             commands=tuple(recorder.sent[name] for name in ("create", "decide", "consume")),
             id=ask.id,
             join=record.fields[b"j"].decode(),
-            run=(ask.run or "").removeprefix("run-"),
+            run=ask.run or "",
             document_bytes=len(record.input or b"") + sum(map(len, documents)),
         )
 

@@ -35,8 +35,13 @@ def question(number: int) -> dict[str, Any]:
             "title": f"Refund order A-{number:09d}",
             "summary": "The customer reports damage and asks for their money back.",
         },
-        "run": f"run-{number // 10:09d}",
+        "run": run_of(number),
     }
+
+
+def run_of(number: int) -> str:
+    """The run that a question belongs to: ten of them each, of names equally long."""
+    return f"run-{number // 10:09d}"
 
 
 def consumption(number: int, token: str) -> dict[str, Any]:

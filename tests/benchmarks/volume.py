@@ -62,16 +62,19 @@ async def measure(plan: Plan) -> list[Row]:
         for stage, count in zip(stages, plan.stored, strict=True):
             plan.told(f"volume: filling a store with {count:,} approvals")
             filled.append(await fill(plan, stage, count))
-        rows = [_overhead(each) for each in filled]
+        rows = [row for each in filled for row in _bytes(each)]
         for kind in _KINDS:
             rows += await _measure(plan, stages, kind)
         return rows
 
 
-def _overhead(filled: Filled) -> Row:
+def _bytes(filled: Filled) -> list[Row]:
     reach = Reach(at_most=800) if filled.count >= _ASKED_AT else None
-    what = f"store overhead of each of {filled.count:,} approvals"
-    return row("volume", what, "bytes", [filled.overhead_bytes], reach)
+    each = f"of each of {filled.count:,} approvals"
+    return [
+        row("volume", f"store overhead {each}", "bytes", [filled.overhead_bytes], reach),
+        row("volume", f"transitions in the stream {each}", "bytes", [filled.stream_bytes]),
+    ]
 
 
 async def _measure(plan: Plan, stages: Sequence[Stage], kind: Kind) -> list[Row]:

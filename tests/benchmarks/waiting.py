@@ -20,7 +20,7 @@ _ASKED_AT = 1_000
 """Waiters for which the wake-up has a target."""
 _SPARE_FILES = 200
 _WARM_UP = 100
-_PATIENCE_S = 30.0
+_PATIENCE_S = 45.0
 _BUFFER_BYTES = 1 << 20
 
 

@@ -2,7 +2,8 @@
 
 An ``httpx`` transport, so that tests speak to a process as they speak to the application in-process. Calls
 made in one turn of the event loop are written in the next one, together: a race is not decided by who was
-built first. Nothing is sent twice; a line that breaks under a call is a ``ConnectionError``, an unknown outcome.
+built first. Nothing is sent twice: a line that breaks under a call is a ``ConnectionError``, and the outcome
+unknown.
 """
 
 import asyncio

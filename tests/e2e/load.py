@@ -76,7 +76,7 @@ class Load:
 
     async def _live(self, number: int, plan: Sequence[str]) -> None:
         key = f"key-{number}"
-        asked, sure = await self._done(
+        asked, _ = await self._done(
             lambda: self._any(self._runtime).ask(input=INPUT, context={"call": number}, key=key)
         )
         self.keys[asked["id"]] = key
@@ -151,7 +151,7 @@ class Load:
         happened = {(approval_id, event) for approval_id, event in transitions}
         assert len(happened) == len(transitions), "something happened twice"
         assert happened == {
-            (approval_id, event) for approval_id, told in self.acknowledged.items() for event in _events_of(told)
+            (told["id"], event) for told in self.acknowledged.values() for event in _events_of(told)
         }
 
 

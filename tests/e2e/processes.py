@@ -60,6 +60,7 @@ class Replica:
             )
         self._wait(lambda: self._told.read_bytes().endswith(b"\n"), "it says where it is")
         document = json.loads(self._told.read_bytes())
+        assert "port" in document, document
         self.port = int(document["port"])
         self._metrics_url = str(document["metrics_url"])
         self._variables["PLACET_PORT"] = str(self.port)
@@ -78,15 +79,14 @@ class Replica:
     def is_ready(self) -> bool:
         """Whether it says that calls are welcome."""
         try:
-            with urllib.request.urlopen(f"{self.url}/readyz", timeout=WITHIN_S) as answer:
-                return bool(answer.status == 200)
+            _read(f"{self.url}/readyz")
         except OSError:  # an answer of 503 too
             return False
+        return True
 
     def metric(self, name: str) -> float:
         """A metric without labels, as it stands."""
-        with urllib.request.urlopen(self._metrics_url, timeout=WITHIN_S) as answer:
-            lines = answer.read().decode().splitlines()
+        lines = _read(self._metrics_url).splitlines()
         return float(next(line for line in lines if line.startswith(f"{name} ")).split()[1])
 
     def connections(self) -> int:
@@ -129,18 +129,20 @@ class ExternalStore:
     Args:
         binary: The server.
         directory: Where it keeps its data, its log and its socket.
+        options: Further arguments.
     """
 
-    def __init__(self, binary: str, directory: Path) -> None:
+    def __init__(self, binary: str, directory: Path, *options: str) -> None:
+        self.directory = directory
         self._binary = binary
-        self._directory = directory
+        self._options = options
         self._exits = ExitStack()
         self.socket = directory / "s"
 
     def start(self) -> None:
         """Start it on whatever the directory holds."""
         self.socket.unlink(missing_ok=True)
-        self._exits.enter_context(servers.running(self._binary, self._directory))
+        self._exits.enter_context(servers.running(self._binary, self.directory, *self._options))
 
     def kill(self) -> None:
         """End it as a power cut would."""
@@ -152,10 +154,15 @@ class ExternalStore:
         self._exits.close()
 
 
+def _read(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=WITHIN_S) as answer:  # noqa: S310 - a fixed http URL of ours
+        return str(answer.read().decode())
+
+
 def process_of(socket: Path) -> psutil.Process:
     """The server that listens on a socket."""
     with Redis(unix_socket_path=str(socket)) as client:
-        return psutil.Process(int(client.info("server")["process_id"]))  # type: ignore[index] # redis-py's
+        return psutil.Process(int(client.info("server")["process_id"]))
 
 
 def environment(variables: Mapping[str, str]) -> dict[str, str]:

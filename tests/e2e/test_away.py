@@ -1,16 +1,18 @@
 """A service or a store that was away: nothing is lost, and nothing is decided by its absence."""
 
 import asyncio
+import json
+import socket
 from collections.abc import Iterator
 from typing import Any, Self
 
 import httpx
 import pytest
 
-from tests.e2e.lines import Lines
+from tests.e2e.lines import Lines, post
 from tests.e2e.processes import process_of
 from tests.e2e.stage import INPUT, Cast, Stage, alone, casting, several
-from tests.harness import Party, record
+from tests.harness import Party, call_of, record, refusal
 from tests.tools import until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.real]
@@ -38,7 +40,7 @@ class TestRestart:
     """What was asked and decided before a service ended is there for the next."""
 
     async def test_a_card_from_before(self) -> None:
-        """A card that was shown before kill −9 can be decided after it, and what waits goes on waiting."""
+        """A card that was shown before a kill can be decided after it, and what waits goes on waiting."""
         with alone() as stage:
             async with casting(stage) as cast:
                 (runtime,), (ann,) = await cast.client(), await cast.approver()
@@ -69,6 +71,22 @@ class TestRestart:
                 assert record(await fresh.read(asked["id"], wait=30))["status"] == "approved"
                 assert record(await fresh.consume(asked, token))["replayed"] is False
                 assert record(await runtime[1].consume(asked, token))["replayed"] is True
+
+
+async def test_a_reply_that_is_lost(pair: Stage, cast: Cast) -> None:
+    """An execution whose reply was lost asks again and is told the same; another one is told of it."""
+    runtime, ann = await cast.client(), await cast.approver()
+    asked = await runtime[0].asked(input=INPUT)
+    record(await ann[0].decide(asked))
+    token = await runtime[0].token(asked["id"])
+    body = json.dumps({**call_of(asked), "execution_id": "exec-1", "token": token}).encode()
+    with socket.create_connection(("127.0.0.1", pair.replicas[0].port)) as line:
+        line.sendall(post(f"/v1/approvals/{asked['id']}/consume", runtime[0].credential, body))
+    again = record(await runtime[1].consume(asked, token))
+    other = await runtime[1].consume(asked, token, execution="exec-2")
+    assert again["consumption"]["execution_id"] == "exec-1"
+    assert refusal(other) == (409, "APPROVAL_CONSUMED")
+    assert other.json()["details"]["execution_id"] == "exec-1"
 
 
 class TestStoreAway:

@@ -1,4 +1,4 @@
-"""Kill −9 of service and store under load: what was acknowledged stays true."""
+"""SIGKILL for service and store under load: what was acknowledged stays true."""
 
 import asyncio
 import random

@@ -256,14 +256,15 @@ async def test_answers_never_cross(live: Harness) -> None:
     first, second = await runtime.asked(id="a", input="a"), await runtime.asked(id="b", input="b")
     exchanges = [poll(live, runtime, "a") for _ in range(300)]
     tasks = [asyncio.create_task(each.run()) for each in exchanges]
-    for n, (exchange, task) in enumerate(zip(exchanges, tasks, strict=True)):
+    for n, exchange in enumerate(exchanges):
         if n % 20 == 0:
             await asyncio.sleep(0)
-        if n % 2:
-            task.cancel()
-        else:
+        if n % 2 == 0:
             exchange.hang_up()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    while not all(task.done() for task in tasks):
+        for task in tasks[1::2]:
+            task.cancel()  # again and again: Python 3.11's wait_for, in the fake, swallows one now and then
+        await asyncio.sleep(0.01)
     assert len(live.services.waiters) == 0
     for _ in range(100):
         assert await runtime.seen("b") == second

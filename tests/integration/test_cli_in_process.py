@@ -247,3 +247,10 @@ class TestDemo:
             assert said in ran.out
         assert "eyJ" not in ran.out
         assert not data_dir.exists()
+
+    def test_a_directory_that_others_can_open_is_told(self, data_dir: Path, cli: Type) -> None:  # noqa: F811
+        """With what to do, and without a service."""
+        data_dir.mkdir(mode=0o755)
+        data_dir.chmod(0o755)
+        ran = cli("demo", "--data-dir", str(data_dir))
+        assert (ran.status, "chmod 700" in ran.said) == (3, True)

@@ -15,7 +15,7 @@ from placet.store.opened import Store
 from placet.store.stream import StreamReader, Transition
 from tests.conftest import a_store
 from tests.factories import T0_MS, ManualClock
-from tests.steps import TENANT, asked, cancel, in_status, voted
+from tests.steps import TENANT, asked, cancel, voted
 from tests.tools import until
 
 
@@ -40,10 +40,20 @@ async def told(heard: list[Transition], count: int) -> list[tuple[str, str, str]
     return [(each.tenant, each.approval_id, each.type) for each in heard]
 
 
+async def connections(client: Redis) -> list[dict[str, str]]:
+    """The connections that a real server has."""
+    found: Any = await client.client_list()
+    return list(found)
+
+
 async def blocked(client: Redis) -> list[dict[str, str]]:
-    """The connections of real servers that wait for news."""
-    clients: Any = await client.client_list()
-    return [each for each in clients if each["cmd"] == "xread"]
+    """Those of them that wait for news; a reader sends its next read a moment after it has told."""
+    async with asyncio.timeout(20):
+        while True:
+            waiting = [each for each in await connections(client) if each["cmd"] == "xread"]
+            if waiting:
+                return waiting
+            await asyncio.sleep(0.01)
 
 
 async def test_every_transition_is_heard(store: Store, heard: list[Transition]) -> None:
@@ -192,27 +202,53 @@ async def test_an_unreachable_store_refuses_no_waiter(tmp_path: Path, heard: lis
 @pytest.mark.real
 @pytest.mark.parametrize("client", ["valkey", "redis"], indirect=True)
 class TestRealServers:
-    """What only a connection that can break shows."""
+    """What only a connection that can break shows, on a client as the service makes them."""
+
+    @pytest.fixture
+    async def reader(
+        self, client: Redis, heard: list[Transition], monkeypatch: pytest.MonkeyPatch
+    ) -> AsyncIterator[StreamReader]:
+        """A reader that runs, with a connection of its own."""
+        monkeypatch.setattr(stream, "RECONNECT_S", 0.05)
+        socket = Path(client.connection_pool.connection_kwargs["path"])
+        settings = StoreSettings(data_dir=socket.parent)
+        reader = StreamReader(connect(settings, socket, patient=True), heard.append)
+        reader.start()
+        yield reader
+        await reader.stop()
 
     async def test_it_survives_its_connection(
-        self, store: Store, client: Redis, heard: list[Transition], monkeypatch: pytest.MonkeyPatch
+        self, store: Store, reader: StreamReader, client: Redis, heard: list[Transition]
     ) -> None:
         """It reconnects and goes on where it stood: late, not lost."""
-        monkeypatch.setattr(stream, "RECONNECT_S", 0.05)
-        await store.stream.follow(TENANT)
+        await reader.follow(TENANT)
         first = await asked(store)
         await told(heard, 1)
         (reading,) = await blocked(client)
         await client.client_kill_filter(_id=reading["id"])
-        second = await in_status(store, ManualClock(), "rejected")  # type: ignore[arg-type]
+        second = await asked(store)
+        await voted(store, second)
         assert [found for _, found, _ in await told(heard, 3)] == [first.id, second.id, second.id]
 
-    async def test_one_connection_reads(self, store: Store, client: Redis, heard: list[Transition]) -> None:
+    async def test_one_connection_reads(
+        self, store: Store, reader: StreamReader, client: Redis, heard: list[Transition]
+    ) -> None:
         """However many tenants came one after the other: what was given up is closed."""
+        before = len(await connections(client))
         for i in range(20):
-            await store.stream.follow(f"tenant-{i}")
+            await reader.follow(f"tenant-{i}")
             await asyncio.sleep(0.005)
         await asked(store, tenant="tenant-19")
         await told(heard, 1)
         assert len(await blocked(client)) == 1
-        assert len(await client.client_list()) <= 4
+        assert len(await connections(client)) <= before + 2
+
+    async def test_stopping_lets_its_connections_go(
+        self, reader: StreamReader, client: Redis, heard: list[Transition]
+    ) -> None:
+        """The one that read and the one that asked for positions."""
+        before = len(await connections(client))
+        await reader.follow("one")
+        await reader.follow("two")
+        await reader.stop()
+        assert len(await connections(client)) == before

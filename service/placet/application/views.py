@@ -14,6 +14,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from placet.application.commands import Sha256
 from placet.application.rulings import pending_face, rfc3339
+from placet.domain.canonical import canonicalize
 from placet.domain.errors import ApprovalRequired
 from placet.domain.model import (
     EMPTY_OBJECT,
@@ -266,7 +267,7 @@ def _input(approval: Approval, sight: Sight) -> tuple[Raw | None, bool]:
     if sight is Sight.WHOLE or not pointers:
         return approval.input, False
     shown, redacted = redact(msgspec.json.decode(approval.input), pointers)
-    return (Raw(msgspec.json.encode(shown)), True) if redacted else (approval.input, False)
+    return (Raw(canonicalize(shown)), True) if redacted else (approval.input, False)
 
 
 def _consumption(approval: Approval) -> ConsumptionView | None:

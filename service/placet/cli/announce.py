@@ -18,6 +18,7 @@ from placet.settings import Environment, Settings, load
 from placet.store.connection import Level
 
 _LABEL_COLUMNS: Final = 12
+_INDENT: Final = 6
 
 _log = logging.getLogger(__name__)
 
@@ -30,7 +31,7 @@ async def announce(service: Running, context: Context) -> None:
         "port": settings.server.port,
         "metrics_url": service.metrics_url,
         "store": "embedded" if settings.store.embedded else "external",
-        "data_dir": str(settings.store.data_dir) if settings.store.embedded else None,
+        "data_dir": str(settings.store.data_dir.absolute()) if settings.store.embedded else None,
         "pid": os.getpid(),
         "version": placet_version(),
     }
@@ -56,7 +57,7 @@ def _banner(service: Running, err: Terminal) -> list[str]:
         "Listens on": "" if itself else f"{server.host} port {server.port}",
         "Reference": "" if server.environment is Environment.PRODUCTION else f"{url}/reference",
         "Store": _store(service),
-        "Data": str(settings.store.data_dir) if settings.store.embedded else "",
+        "Data": str(settings.store.data_dir.absolute()) if settings.store.embedded else "",
         "Metrics": service.metrics_url,
     }
     title = err.paint(f"Placet {placet_version()} is ready.", Ink.BOLD)
@@ -103,15 +104,17 @@ def _next(settings: Settings, context: Context) -> list[str]:
         head = "Nobody may ask yet. In another terminal:"
         home = {name: context.environ[name] for name in ("HOME", "XDG_STATE_HOME") if name in context.environ}
         if not home or settings.store.data_dir != load(home).store.data_dir:
-            where = f" --data-dir {shlex.quote(str(settings.store.data_dir))}"
+            where = f" --data-dir {shlex.quote(str(settings.store.data_dir.absolute()))}"
     commands = {
-        "placet demo": "plays the whole story, once",
-        "placet clients create my-agent --scopes request,consume": "a credential for an agent",
-        "placet approvers create you@example.com": "and one for you",
+        "placet demo": "# plays the whole story, once",
+        "placet clients create my-agent --scopes request,consume": "# a credential for an agent",
+        "placet approvers create you@example.com": "# and one for you",
     }
     room = max(map(len, commands)) + len(where)
-    lines = [
-        f"    {err.paint((each + where).ljust(room), Ink.CYAN)}  {err.paint(f'# {why}', Ink.DIM)}"
-        for each, why in commands.items()
-    ]
+    lines = [f"    {err.paint(each + where, Ink.CYAN)}" for each in commands]
+    if _INDENT + room + max(map(len, commands.values())) <= err.width:
+        lines = [
+            f"    {err.paint((each + where).ljust(room), Ink.CYAN)}  {err.paint(why, Ink.DIM)}"
+            for each, why in commands.items()
+        ]
     return [head, "", *lines, ""]

@@ -22,7 +22,7 @@ from placet.bootstrap import Services
 from placet.cli.console import Ink
 from placet.cli.context import Context
 from placet.cli.exits import Exit
-from placet.cli.opened import operating, settings_of
+from placet.cli.opened import operating, settings_of, telling_faults
 from placet.cli.remote import network, service_url
 from placet.cli.running import running
 from placet.cli.story import AGENT, PERSON, Story, Told
@@ -104,7 +104,8 @@ def _url_of_service(settings: Settings, args: argparse.Namespace, context: Conte
     """Where the service answers that uses the store; None where none does."""
     if not settings.store.embedded:
         return service_url(context, args.PLACET_URL)
-    owner = owner_of(settings.store.data_dir)
+    with telling_faults():
+        owner = owner_of(settings.store.data_dir)
     if owner is None or owner.passing:
         return None
     chosen = args.PLACET_URL or context.environ.get("PLACET_URL")

@@ -19,7 +19,7 @@ from placet.bootstrap import KEYRING_NAME, Services
 from placet.cli.console import Ink, Terminal
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
-from placet.cli.layout import duration, wrap
+from placet.cli.layout import duration, sentence, wrap
 from placet.cli.opened import open_socket, opening, settings_of, telling_faults
 from placet.domain.errors import StoreUnavailable
 from placet.domain.text import visible
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
 
 
 def _finding(level: Level, subject: str, text: str) -> Finding:
-    return Finding(level=level, subject=subject, text=text[:1].upper() + text[1:])
+    return Finding(level=level, subject=subject, text=sentence(text))
 
 
 def _lines(finding: Finding, out: Terminal) -> Iterator[str]:
@@ -114,7 +114,7 @@ def _embedded(settings: Settings) -> Iterator[Finding]:
         return
     yield _finding(Level.GOOD, "server", f"The embedded Valkey is installed ({binary.name}).")
     state = f"used by {owner}" if owner else "not in use" if data_dir.exists() else "to be made"
-    yield _finding(Level.GOOD, "data directory", f"{data_dir}, {state}.")
+    yield _finding(Level.GOOD, "data directory", f"{data_dir.absolute()}, {state}.")
 
 
 def _served_at(settings: Settings) -> str | None:

@@ -121,3 +121,8 @@ def duration(ms: int) -> str:
     greatest = next((place for place, (count, _) in enumerate(counts) if count), len(counts) - 1)
     (count, unit), *below = counts[greatest : greatest + 2]
     return " ".join([f"{count}{unit}", *(f"{count}{unit}" for count, unit in below if count)])
+
+
+def sentence(text: str) -> str:
+    """The text with a capital letter, where it begins with a word; a path or an address stays as it is."""
+    return text[:1].upper() + text[1:] if text.partition(" ")[0].isalpha() else text

@@ -88,8 +88,10 @@ async def operating(settings: Settings, console: Console) -> AsyncIterator[Servi
     Raises:
         Stop: Also where the keyring is not the one that the store is used with: what is sealed with
             another would be worth nothing.
+        StoreUnavailable: The store has gone again.
     """
     async with opening(settings, console) as services:
+        await services.store.ping()
         faults = await services.readiness.faults()
         if faults:
             raise Stop(" ".join(faults))

@@ -28,8 +28,8 @@ exit status:
   141  whoever read the output has gone
 """
 _SHORT_EPILOG: Final = """\
-exit status: 0 done, 1 refused or failed, 2 wrong usage or settings, 3 not reachable, 130 interrupted.
-`placet --help` has the whole list, and the environment.
+exit status: 0 done, 1 refused or failed, 2 wrong usage or settings,
+3 not reachable, 130 interrupted; `placet --help` has the whole list.
 """
 _SHA256_CHARS: Final = 64
 

@@ -10,6 +10,7 @@ from placet.cli import parser
 from placet.cli.console import Console
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
+from placet.cli.layout import sentence
 from placet.domain.errors import PlacetError, StoreUnavailable, Unauthenticated
 from placet.domain.text import visible
 from placet.settings import SettingsError
@@ -51,6 +52,9 @@ def run(
     Raises:
         SystemExit: The arguments are wrong, or ask for help; the parser has said so.
     """
+    if not all(map(_is_text, argv)):
+        Console(out, err, environ).fail("An argument is not valid UTF-8: type it anew.")
+        return Exit.USAGE
     args = parser.parse(argv)
     console = Console(out, err, environ, json=args.json)
     context = Context(console=console, environ=environ, stdin=stdin, transport=transport)
@@ -65,6 +69,15 @@ def run(
         return Exit.BROKEN_PIPE
     except (Stop, PlacetError, SettingsError, KeyringError, ModuleNotFoundError) as fault:
         return _told(console, fault)
+
+
+def _is_text(argument: str) -> bool:
+    """Whether an argument is text; Python hands on bytes that are none as lone surrogates (PEP 383)."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _load(command: str) -> Command:
@@ -101,8 +114,8 @@ def _told(console: Console, fault: Exception) -> int:
             stop = Stop(f"{fault}: `placet keys create` makes it.")
         case _:
             stop = Stop(f"{str(fault).rstrip('.')}.")
-    said = str(stop)
-    console.fail(said[:1].upper() + said[1:], *stop.notes)
+    said = sentence(str(stop))
+    console.fail(said, *stop.notes)
     if console.json:
         error = {"code": stop.status.name, "detail": said}
         console.document({"error": {**error, "notes": list(stop.notes)} if stop.notes else error})

@@ -40,9 +40,10 @@ class Registry:
             StoreUnavailable: The store can't be asked.
         """
         try:
+            # First out of the registry, so that no sweeper comes by and makes a key again.
+            await self._client.hdel(keys.REGISTRY, f"t:{tenant}")
             async for key in self._client.scan_iter(match=keys.tag(tenant) + "*", count=500):
                 await self._client.unlink(key)
-            await self._client.hdel(keys.REGISTRY, f"t:{tenant}")
         except (RedisError, OSError) as fault:
             raise StoreUnavailable from fault
 

@@ -20,6 +20,8 @@ BLOCK_MS = 5_000
 """How long one read waits for news; only bounds how long a dead link goes unnoticed."""
 BATCH = 1_000
 RECONNECT_S = 0.5
+GIVE_UP_S = 0.05
+"""After how long a read that was given up and goes on is given up again."""
 
 _log = logging.getLogger(__name__)
 
@@ -92,12 +94,7 @@ class StreamReader:
                 await asyncio.wait({read, added}, return_when=asyncio.FIRST_COMPLETED)
             finally:
                 added.cancel()
-                if not read.done():
-                    # The client library closes the connection of a cancelled read, and only that one:
-                    # nothing is left a reply behind, and a `follow` in flight is not torn.
-                    read.cancel()
-                    with suppress(asyncio.CancelledError):
-                        await read
+                await _give_up(read)
 
     async def _read_once(self) -> None:
         positions: dict[Any, Any] = {keys.stream(tenant): entry for tenant, entry in self._positions.items()}
@@ -123,3 +120,16 @@ class StreamReader:
                 at_ms=int(fields[b"n"]),
             )
         )
+
+
+async def _give_up(read: asyncio.Future[None]) -> None:
+    """End a read that may still be waiting.
+
+    The client library closes the connection of a cancelled read, and only that one: nothing is left a
+    reply behind, and a ``follow`` in flight is not torn. A cancellation can be lost on its way
+    (``asyncio.wait_for`` before Python 3.12, which the library uses where there is a time-out), so it is
+    repeated; and ``asyncio.wait``, unlike ``await read``, never mistakes our own end for that of the read.
+    """
+    while not read.done():
+        read.cancel()
+        await asyncio.wait({read}, timeout=GIVE_UP_S)

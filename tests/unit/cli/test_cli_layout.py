@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from placet.cli.layout import Column, columns_of, duration, fit, table, wrap
+from placet.cli.layout import Column, columns_of, duration, fit, sentence, table, wrap
 
 PRINTABLE = st.text(st.characters(exclude_categories=["C", "Z"]) | st.just(" "))
 
@@ -95,3 +95,17 @@ class TestTable:
 def test_durations_have_two_units_at_most(ms: int, text: str) -> None:
     """The greatest unit there is, and the one below it unless that is nothing."""
     assert duration(ms) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("the key", "The key"),
+        ("/dev/null is", "/dev/null is"),
+        ("http://x is", "http://x is"),
+        ("d, used", "d, used"),
+    ],
+)
+def test_sentences_begin_with_a_capital(text: str, shown: str) -> None:
+    """Paths and addresses are no words: they stay as they are."""
+    assert sentence(text) == shown

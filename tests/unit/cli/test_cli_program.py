@@ -102,6 +102,11 @@ class TestEntry:
         python = ".".join(map(str, sys.version_info[:3]))
         assert cli("version", "--json").json()["python"].startswith(python)
 
+    def test_bytes_that_are_no_text_are_a_fault_of_usage(self, cli: Type) -> None:
+        """They come as lone surrogates, which nothing could send on."""
+        ran = cli("approvals", "show", "\udcff")
+        assert (ran.status, ran.said) == (2, "✗ An argument is not valid UTF-8: type it anew.")
+
     def test_main_runs_the_process_s_own_command_line(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Characters that the locale lacks don't end it."""
         out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
