@@ -69,7 +69,7 @@ async def _main() -> None:
         raise Failed(f"{len(early)} waiters were answered before anybody decided, one of them {early[0]}")
     woken = Woken(since_sent_ms=[], since_answered_ms=[])
     decider = await Connection.open(crowd.port)
-    for chosen in random.Random(1).sample(range(len(parked)), crowd.decisions):  # noqa: S311 - no secret
+    for chosen in random.Random(1).sample(range(len(parked)), crowd.decisions):
         pending, (waiter, answer) = crowd.pending[chosen], parked[chosen]
         vote = {"decision": "approve", "digest": pending.digest}
         decision = request("POST", f"/v1/approvals/{pending.id}/decision", crowd.person, vote)

@@ -134,7 +134,8 @@ async def _measure(plan: Plan, stage: Stage, bare: Bare, kind: Kind) -> list[Row
 class Round(Struct, frozen=True, kw_only=True):
     """Calls per second of each, and the bare endpoint's processor time for a call over the service's.
 
-    The last is what the ratio of the first two would be if nobody else used the machine.
+    The last says the same as the ratio of the first two, but is little moved by whoever else is at work
+    on the machine.
     """
 
     bare: float

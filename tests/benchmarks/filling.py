@@ -83,14 +83,9 @@ def commands(lifecycle: Lifecycle, count: int) -> Iterator[bytes]:
     width = len(lifecycle.id) - len(_PREFIX)
     for number in range(count):
         approval_id = f"{_PREFIX}{number:0{width}d}".encode()
-        join = f"{number:0{len(lifecycle.join)}x}".encode()
         run = samples.run_of(number).encode()
         for command in lifecycle.commands:
-            yield (
-                command.replace(lifecycle.id.encode(), approval_id)
-                .replace(lifecycle.join.encode(), join)
-                .replace(lifecycle.run.encode(), run)
-            )
+            yield command.replace(lifecycle.id.encode(), approval_id).replace(lifecycle.run.encode(), run)
 
 
 _PREFIX = "fill"

@@ -1,9 +1,9 @@
 """A second replica, in this process, over the store of a service: it prepares what is measured."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
-from typing import Any, NoReturn, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
@@ -18,11 +18,10 @@ from placet.domain.model import Verdict
 from placet.domain.principals import Approver, Client, Scope
 from placet.store.approvals import Approvals
 from placet.store.embedded import attach
-from placet.store.link import Argument, Link, Reply
 from placet.store.opened import open_store
-from placet.store.scripts import Script, load
-from tests.benchmarks import samples, wire
+from tests.benchmarks import samples
 from tests.benchmarks.client import Connection
+from tests.benchmarks.doors import Nowhere, Recording, stopped
 from tests.benchmarks.processes import Failed
 from tests.benchmarks.service import Service
 
@@ -64,7 +63,6 @@ class Lifecycle(Struct, frozen=True, kw_only=True):
 
     commands: tuple[bytes, ...]
     id: str
-    join: str
     run: str
     document_bytes: int
 
@@ -84,7 +82,7 @@ class Replica:
         self._person = person
         self._number = 0
         self._port = services.settings.server.port
-        self._nowhere = Approvals(_Capturing(), services.settings.limits)
+        self._nowhere = Approvals(Nowhere(), services.settings.limits)
 
     def numbers(self, count: int) -> range:
         """Numbers of questions that nobody has asked yet."""
@@ -131,24 +129,24 @@ class Replica:
 
     async def get_command(self, approval_id: str) -> bytes:
         """What a get sends to the store."""
-        return await _captured(self._nowhere.get(TENANT, approval_id, epoch=self._runtime.epoch))
+        return await stopped(self._nowhere.get(TENANT, approval_id, epoch=self._runtime.epoch))
 
     async def create_command(self, number: int) -> bytes:
         """What asking question ``number`` sends to the store."""
         services = self.services
         use = RequestApproval(self._nowhere, services.directory, services.settings.limits)
-        return await _captured(self._create(use, number))
+        return await stopped(self._create(use, number))
 
     async def consume_command(self, grant: Grant) -> bytes:
         """What consuming ``grant`` sends to the store."""
         use = ConsumeApproval(self._nowhere, self.services.ring, self._issuer)
         body = msgspec.convert(grant.body, Consume)
-        return await _captured(use(self._runtime, self._client, grant.id, body))
+        return await stopped(use(self._runtime, self._client, grant.id, body))
 
     async def lifecycle(self) -> Lifecycle:
         """Ask, approve and consume one question, and tell what was sent to the store for it."""
         services, limits = self.services, self.services.settings.limits
-        recorder = _Recording(services.store.link)
+        recorder = Recording(services.store.link)
         store = Approvals(recorder, limits)
         [number] = self.numbers(1)
         asked = await self._create(RequestApproval(store, services.directory, limits), number)
@@ -164,7 +162,6 @@ class Replica:
         return Lifecycle(
             commands=tuple(recorder.sent[name] for name in ("create", "decide", "consume")),
             id=ask.id,
-            join=record.fields[b"j"].decode(),
             run=ask.run or "",
             document_bytes=len(record.input or b"") + sum(map(len, documents)),
         )
@@ -220,44 +217,3 @@ async def _in_batches(make: Callable[[int], Awaitable[T]], numbers: range) -> li
     for first in range(0, len(numbers), _AT_ONCE):
         made += await asyncio.gather(*map(make, numbers[first : first + _AT_ONCE]))
     return made
-
-
-class _Sent(Exception):  # noqa: N818 - what happened, not an error
-    def __init__(self, command: bytes) -> None:
-        super().__init__()
-        self.command = command
-
-
-class _Capturing(Link):
-    """A door to nowhere: it shows what would have been sent."""
-
-    def __init__(self) -> None:
-        self._known = load()
-
-    def call(self, name: str, key: str, args: Sequence[Argument]) -> NoReturn:
-        raise _Sent(_evalsha(self._known[name], key, args))
-
-
-class _Recording(Link):
-    """The real door, with a look at what goes through it: the last command of each script."""
-
-    def __init__(self, link: Link) -> None:
-        self._known = load()
-        self._link = link
-        self.sent: dict[str, bytes] = {}
-
-    def call(self, name: str, key: str, args: Sequence[Argument]) -> Awaitable[Reply]:
-        self.sent[name] = _evalsha(self._known[name], key, args)
-        return self._link.call(name, key, args)
-
-
-def _evalsha(script: Script, key: str, args: Sequence[Argument]) -> bytes:
-    return wire.command("EVALSHA", script.sha1, 1, key, *args)
-
-
-async def _captured(call: Awaitable[object]) -> bytes:
-    try:
-        await call
-    except _Sent as sent:
-        return sent.command
-    raise AssertionError("the call did not reach the store")

@@ -1,4 +1,4 @@
-"""A standby of the store is promoted that missed what the primary had written (redis #6062, infrahub #9450)."""
+"""A standby is promoted that missed what the primary had written (redis #6062, opsmill/infrahub #9450)."""
 
 import asyncio
 import shutil
@@ -31,12 +31,13 @@ def port() -> int:
 def stage(port: int) -> Iterator[Stage]:
     """A service whose answers wait for the primary's disk and for one standby."""
     wanted = {"PLACET_DURABILITY": "replicated", "PLACET_STORE_CONFIRM_TIMEOUT_MS": "500"}
-    with several(1, "--port", str(port), **wanted) as stage:
+    options = {"--port": str(port), "--repl-diskless-sync-delay": "0"}
+    with several(1, *(word for option in options.items() for word in option), **wanted) as stage:
         yield stage
 
 
 async def test_a_consumption_that_the_standby_missed(stage: Stage, port: int) -> None:
-    """It was not acknowledged, so another execution may consume, once; the first hears that it is too late."""
+    """It was not acknowledged: another execution may consume, once, and the first hears that it is late."""
     primary = stage.external
     assert primary is not None
     standby, next_one = a_standby(stage, "standby", port), a_standby(stage, "next", port)

@@ -55,7 +55,10 @@ class DecideApproval:
         read = await self._store.get(caller.tenant, approval_id, epoch=caller.epoch)
         if read.record is None:
             raise error_for(read.ruling)
-        ask = read.record.approval().ask
+        shown = read.record.approval()
+        ask, hidden = shown.ask, not policy.sees(caller.principal, shown.ask)
+        if body.decision is Verdict.APPROVE and shown.status is Status.PENDING and not hidden:
+            grants.check_card(shown)  # before a vote on it is sealed
         snapshot = await self._directory.known_to(caller)
         person = _person(caller, body, snapshot)
         bridge = caller.principal if isinstance(caller.principal, Client) else None
@@ -73,7 +76,7 @@ class DecideApproval:
         )
         ballot = Ballot(
             vote=vote,
-            hidden=not policy.sees(caller.principal, ask),
+            hidden=hidden,
             refusal=None if refusal is None else refusal.code,
         )
         answer = await self._store.decide(caller.tenant, approval_id, ballot, epoch=caller.epoch)

@@ -177,13 +177,16 @@ class Link:
         """Send all, then read all: the library's connection without its pipeline.
 
         The pipeline packs commands in Python and arms a timer for each reply, a quarter of the cost of
-        a call; here commands are packed in C and one timer guards the batch.
+        a call; here commands are packed in C and one moment ends it all, the handshake of a new
+        connection too: a server that has stopped still lets itself be connected to.
         """
         pool: Any = self._client.connection_pool
         pack: Any = hiredis.pack_command  # its stub takes one-tuples only
-        connection = await pool.get_connection()
+        ends_s = asyncio.get_running_loop().time() + self._timeout_s
+        async with asyncio.timeout_at(ends_s):
+            connection = await pool.get_connection()
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout_at(ends_s):
                 packed = b"".join(map(pack, commands))
                 await connection.send_packed_command([packed], check_health=False)
                 return [await _reply(connection) for _ in commands]

@@ -17,7 +17,9 @@ from redis.exceptions import RedisError
 from placet.store import keys
 
 BLOCK_MS = 5_000
-"""How long one read waits for news; only bounds how long a dead link goes unnoticed."""
+"""How long one read waits for news."""
+REPLY_S = 2.0
+"""How long a reply may take beyond that: together they bound how long a dead link goes unnoticed."""
 BATCH = 1_000
 RECONNECT_S = 0.5
 GIVE_UP_S = 0.05
@@ -77,7 +79,8 @@ class StreamReader:
         if tenant in self._positions:
             return
         try:
-            last: Any = await self._client.xrevrange(keys.stream(tenant), count=1)
+            async with asyncio.timeout(REPLY_S):
+                last: Any = await self._client.xrevrange(keys.stream(tenant), count=1)
         except (RedisError, OSError):
             return
         self._positions.setdefault(tenant, last[0][0].decode() if last else "0-0")
@@ -99,7 +102,8 @@ class StreamReader:
     async def _read_once(self) -> None:
         positions: dict[Any, Any] = {keys.stream(tenant): entry for tenant, entry in self._positions.items()}
         try:
-            news: Any = await self._client.xread(positions, count=BATCH, block=BLOCK_MS)
+            async with asyncio.timeout(BLOCK_MS / 1_000 + REPLY_S):
+                news: Any = await self._client.xread(positions, count=BATCH, block=BLOCK_MS)
         except (RedisError, OSError) as fault:
             _log.warning("the stream can't be read, trying again", extra={"fault": type(fault).__name__})
             await asyncio.sleep(RECONNECT_S)

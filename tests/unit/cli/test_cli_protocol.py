@@ -1,4 +1,4 @@
-"""The bound on the head of a request."""
+"""The bounds on the size of a head, and on waiting for one."""
 
 import asyncio
 from typing import Any
@@ -41,15 +41,27 @@ async def app(_scope: Any, _receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
-@pytest.fixture
-async def line() -> tuple[BoundedProtocol, Line]:
+def connected(app: Any, *, keep_alive_s: int = 75) -> tuple[BoundedProtocol, Line]:
     """A connection that has just been made."""
-    config = uvicorn.Config(app, http=BoundedProtocol, ws="none", lifespan="off", log_config=None)
+    config = uvicorn.Config(
+        app,
+        http=BoundedProtocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        timeout_keep_alive=keep_alive_s,
+    )
     config.load()
     protocol = BoundedProtocol(config=config, server_state=ServerState(), app_state={})
     made = Line()
     protocol.connection_made(made)
     return protocol, made
+
+
+@pytest.fixture
+async def line() -> tuple[BoundedProtocol, Line]:
+    """A connection to an application that answers at once."""
+    return connected(app)
 
 
 async def answered(made: Line) -> bytes:
@@ -98,3 +110,33 @@ async def test_bodies_are_not_counted(line: tuple[BoundedProtocol, Line]) -> Non
         protocol.data_received(b"b" * 1_000)
     assert await answered(made) == b"HTTP/1.1 204 No Content"
     assert not made.closed
+
+
+@pytest.mark.parametrize(
+    "begun", [b"", b"\r\n", b"GET / HTTP/1.1\r\nhost: x\r\n"], ids=["nothing", "blank", "half"]
+)
+async def test_a_head_that_does_not_come_is_not_waited_for(begun: bytes) -> None:
+    """The connection goes when its time is over, whatever has come of a head until then."""
+    protocol, made = connected(app, keep_alive_s=0)
+    protocol.data_received(begun)
+    await until(lambda: made.closed, "it is hung up on")
+    assert made.written == b""
+
+
+async def test_what_is_served_has_its_own_time() -> None:
+    """The time for the next head begins with the answer, though the rest of a body should still be coming."""
+    released = asyncio.Event()
+
+    async def slow(scope: Any, receive: Any, send: Any) -> None:
+        await released.wait()
+        await app(scope, receive, send)
+
+    protocol, made = connected(slow, keep_alive_s=0)
+    protocol.data_received(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n")
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert not made.closed
+    released.set()
+    assert await answered(made) == b"HTTP/1.1 204 No Content"
+    protocol.data_received(b"b")
+    await until(lambda: made.closed, "it is hung up on")

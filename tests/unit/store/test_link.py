@@ -325,6 +325,13 @@ class TestBrokenLink:
             await call(link, "1")
         assert (len(wire.exchanges), wire.dropped, wire.in_use) == (1, 1, 0)
 
+    async def test_connecting_has_the_same_limit(self, wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A server that has stopped lets itself be connected to and says nothing."""
+        monkeypatch.setattr(wire, "get_connection", asyncio.Event().wait)
+        with pytest.raises(StoreUnavailable):
+            await call(a_link(wire, timeout_s=0.01), "1")
+        assert (wire.exchanges, wire.in_use) == ([], 0)
+
     async def test_nobody_is_left_waiting(self, link: Link, wire: Wire) -> None:
         """Also where the fault is our own: what can't be packed can't be sent."""
         asyncio.get_running_loop().set_exception_handler(lambda *_: None)

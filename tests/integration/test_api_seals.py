@@ -1,0 +1,261 @@
+"""Whoever can only write the store can't approve: what it says is checked against keys it never sees."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from redis.asyncio import Redis
+
+from placet.domain.canonical import canonicalize, sha256_hex
+from tests.factories import T0_MS
+from tests.harness import Harness, Party, record, refusal
+
+TAG = "{placet:default}:"
+BROKEN = (500, "INTERNAL_ERROR")
+
+
+def a(asked: dict[str, Any]) -> str:
+    """The key of a record's compared fields."""
+    return f"{TAG}a:{asked['id']}"
+
+
+def log(asked: dict[str, Any]) -> str:
+    """The key of a record's log."""
+    return f"{TAG}l:{asked['id']}"
+
+
+def held(asked: dict[str, Any]) -> str:
+    """The key of a record's input."""
+    return f"{TAG}i:{asked['id']}"
+
+
+async def granted(h: Harness, **members: Any) -> tuple[Party, dict[str, Any], str]:
+    """A runtime with a genuine grant and its token."""
+    runtime, ann = await h.client(), await h.approver()
+    asked = await runtime.asked(**members)
+    record(await ann.decide(asked))
+    return runtime, asked, await runtime.token(asked["id"])
+
+
+async def rewritten(redis: Redis, key: str, at: int, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change the document of one line of a log."""
+    line = (await redis.lrange(key, at, at))[0]
+    head, kind, document = line.split(b" ", 2)
+    words = json.loads(document)
+    change(words)
+    await redis.lset(key, at, b" ".join([head, kind, json.dumps(words).encode()]))
+
+
+async def flipped(h: Harness, asked: dict[str, Any], vote: bytes | None = None) -> None:
+    """Have the store say that a pending record is approved, with a vote if there is one."""
+    await h.redis.hset(a(asked), mapping={"s": "approved", "b": str(T0_MS + 900_000)})
+    if vote is not None:
+        await h.redis.rpush(log(asked), b"%d approved " % T0_MS + vote)
+
+
+def a_vote(asked: dict[str, Any], **changes: Any) -> bytes:
+    """A vote as the store keeps it, with a seal that somebody made up."""
+    vote = {
+        "decision": "approve",
+        "approver": {"id": "ann", "display_name": None},
+        "channel": "api",
+        "submitted_by": None,
+        "comment": None,
+        "digest": asked["digest"],
+        "seal": "A" * 43,
+    }
+    return json.dumps({**vote, **changes}).encode()
+
+
+async def test_a_record_that_is_merely_called_approved_is_not(
+    anywhere: Harness, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Flipped to approved in the store, without a vote: no token, no consumption, and an alarm."""
+    runtime = await anywhere.client()
+    asked = await runtime.asked()
+    await flipped(anywhere, asked)
+    assert refusal(await runtime.read(asked["id"])) == BROKEN
+    assert refusal(await runtime.consume(asked)) == (403, "APPROVAL_TOKEN_INVALID")
+    assert "a grant's seal is broken" in caplog.messages
+    assert "token" not in record(await runtime.list())["items"][0]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"seal": ""}, {"seal": "\ud800"}, {"approver": {"id": "eve", "display_name": None}}],
+    ids=["made up", "empty", "spoilt", "by another"],
+)
+async def test_a_forged_vote_is_none(h: Harness, changes: dict[str, Any]) -> None:
+    """A vote whose seal is not ours gives no token."""
+    runtime = await h.client()
+    asked = await runtime.asked()
+    await flipped(h, asked, a_vote(asked, **changes))
+    assert refusal(await runtime.read(asked["id"])) == BROKEN
+
+
+async def test_a_vote_counts_on_its_own_record_only(h: Harness, caplog: pytest.LogCaptureFixture) -> None:
+    """A genuine vote copied onto another record, even of the same digest, is none there."""
+    runtime, asked, _ = await granted(h)
+    twin = await runtime.asked(id="twin")
+    assert twin["digest"] == asked["digest"]
+    vote = (await h.redis.lrange(log(asked), 1, 1))[0].split(b" ", 2)[2]
+    await flipped(h, twin, vote)
+    assert refusal(await runtime.read("twin")) == BROKEN
+    assert "a grant's seal is broken" in caplog.messages
+
+
+async def test_a_rejection_is_not_turned_into_an_approval(h: Harness) -> None:
+    """A genuine vote against, relabelled in the log, is no vote for."""
+    runtime, ann = await h.client(), await h.approver()
+    asked = await runtime.asked()
+    record(await ann.decide(asked, "reject"))
+    await rewritten(h.redis, log(asked), 1, lambda vote: vote.update(decision="approve"))
+    await h.redis.hset(a(asked), mapping={"s": "approved", "b": str(T0_MS + 900_000)})
+    assert refusal(await runtime.read(asked["id"])) == BROKEN
+
+
+async def test_one_vote_is_not_two(h: Harness) -> None:
+    """Where the record asks for more people than voted, the grant is none, however often one vote stands."""
+    runtime, asked, token = await granted(h)
+    vote = (await h.redis.lrange(log(asked), 1, 1))[0]
+    await h.redis.rpush(log(asked), vote)
+    await h.redis.hset(a(asked), "q", "2")
+    assert refusal(await runtime.read(asked["id"])) == BROKEN
+    assert refusal(await runtime.consume(asked, token)) == BROKEN
+
+
+async def test_another_call_hash_does_not_let_another_call_run(
+    anywhere: Harness, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The compared hash and the input exchanged after the approval: the other call is not confirmed."""
+    runtime, asked, token = await granted(anywhere)
+    other = await runtime.asked(input={"order": "A-1", "amount": 5_000})
+    await anywhere.redis.hset(a(asked), "c", await anywhere.redis.hget(a(other), "c"))
+    await anywhere.redis.set(held(asked), await anywhere.redis.get(held(other)))
+    assert record(await runtime.introspect(asked, token)) == {
+        "active": False,
+        "error": "APPROVAL_INPUT_MISMATCH",
+    }
+    response = await runtime.introspect(asked, token, input=other["input"])
+    assert refusal(response) == BROKEN
+    assert refusal(await runtime.consume(asked, token, input=other["input"])) == BROKEN
+    assert refusal(await runtime.consume(asked, token, input=other["input"])) == BROKEN, "replayed neither"
+    assert "a grant's seal is broken" in caplog.messages
+
+
+async def test_an_exchanged_input_gives_no_token(h: Harness) -> None:
+    """An input that is not the approved one is not handed back with a token."""
+    runtime, asked, token = await granted(h)
+    await h.redis.set(held(asked), canonicalize({"order": "A-1", "amount": 5_000}))
+    assert refusal(await runtime.read(asked["id"])) == BROKEN
+    assert refusal(await runtime.consume(asked, token)) == (409, "APPROVAL_INPUT_MISMATCH")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda ask: ask.update(capability="orders.delete"),
+        lambda ask: ask.update(audience="thief"),
+        lambda ask: ask["actor"].update(id="eve"),
+        lambda ask: ask.update(effect="none"),
+        lambda ask: ask["presentation"].update(title="harmless"),
+        lambda ask: ask.update(context={"x": 1}),
+    ],
+)
+async def test_exchanged_words_give_no_token(h: Harness, change: Callable[[dict[str, Any]], None]) -> None:
+    """The record's words changed after the approval no longer give the digest that was voted on."""
+    runtime, asked, token = await granted(h)
+    await h.client("thief", "consume")
+    await rewritten(h.redis, log(asked), 0, change)
+    assert refusal(await runtime.read(asked["id"])) == BROKEN
+    assert refusal(await runtime.consume(asked, token)) == BROKEN
+
+
+async def test_a_consistent_forgery_still_has_no_votes(h: Harness) -> None:
+    """Words, input and every hash exchanged together: the votes are on another digest."""
+    runtime, asked, token = await granted(h)
+    other = await runtime.asked(input={"order": "A-1", "amount": 5_000})
+    for field in ("g", "c"):
+        await h.redis.hset(a(asked), field, await h.redis.hget(a(other), field))
+    await h.redis.set(held(asked), await h.redis.get(held(other)))
+    await rewritten(h.redis, log(asked), 0, lambda ask: ask.update(input_hash=other["input_hash"]))
+    assert refusal(await runtime.read(asked["id"])) == BROKEN
+    response = await runtime.consume(asked, token, input=other["input"])
+    assert refusal(response) == (403, "APPROVAL_TOKEN_INVALID")
+
+
+async def test_an_exchanged_audience_lets_nobody_in(h: Harness) -> None:
+    """The compared audience exchanged: the thief has no token, and a stolen one does not name it."""
+    runtime, asked, token = await granted(h)
+    thief = await h.client("thief", "consume")
+    await h.redis.hset(a(asked), "u", "thief")
+    assert refusal(await thief.read(asked["id"])) == (404, "APPROVAL_NOT_FOUND")
+    assert refusal(await thief.consume(asked, token)) == (403, "APPROVAL_TOKEN_INVALID")
+    assert refusal(await runtime.consume(asked, token)) == (403, "FORBIDDEN")
+
+
+async def test_a_card_with_another_input_is_not_shown(
+    anywhere: Harness, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An approver never sees, in a reading or a list, an input that its digest is not of."""
+    runtime, ann = await anywhere.client(), await anywhere.approver()
+    asked, fine = await runtime.asked(), await runtime.asked(input=1)
+    harmless = canonicalize({"order": "A-1", "amount": 1})
+    await anywhere.redis.set(held(asked), harmless)
+    assert refusal(await ann.read(asked["id"])) == BROKEN
+    assert [each["id"] for each in record(await ann.list())["items"]] == [fine["id"]]
+    await rewritten(
+        anywhere.redis, log(asked), 0, lambda ask: ask.update(input_hash=sha256_hex(harmless))
+    )
+    assert refusal(await ann.read(asked["id"])) == BROKEN
+    assert "a card is not what its digest says" in caplog.messages
+
+
+async def test_nobody_votes_on_a_spoilt_card(h: Harness) -> None:
+    """Nor is a vote on it sealed, if it was exchanged between showing and deciding."""
+    runtime, ann = await h.client(), await h.approver()
+    asked = await runtime.asked()
+    await rewritten(h.redis, log(asked), 0, lambda ask: ask["actor"].update(id="someone-else"))
+    assert refusal(await ann.decide(asked)) == BROKEN
+    assert await h.redis.hget(a(asked), "s") == b"pending"
+    record(await ann.decide(asked, "reject"))
+
+
+async def test_exchanged_principals_are_nobody(anywhere: Harness, caplog: pytest.LogCaptureFixture) -> None:
+    """A document under another's name, made up, or raised in its scopes is ignored, with an alarm."""
+    runtime, ann, boss = await anywhere.client(), await anywhere.approver(), await anywhere.client("boss", "admin")
+    asked = await runtime.asked()
+    documents = (await anywhere.services.store.principals.all("default"))[1]
+    forged = {
+        "client:runtime": documents["client:boss"],
+        "approver:ann": documents["approver:ann"].replace(b'"ann"', b'"eve"'),
+        "client:boss": documents["client:boss"][:43] + documents["client:runtime"][43:],
+        "approver:new": b"not even JSON",
+        "client:short": b"",
+        "client:raised": documents["client:runtime"].replace(b'"consume"', b'"decide_as"'),
+    }
+    for field, document in forged.items():
+        await anywhere.redis.hset(f"{TAG}p", field, document)
+    await anywhere.redis.hincrby(f"{TAG}m", "epoch", 1)
+    for party in (runtime, ann, boss):
+        assert refusal(await party.read(asked["id"])) == (401, "UNAUTHENTICATED")
+    assert caplog.messages.count("a principal's seal is broken: it is ignored") >= len(forged)
+    stranger = await anywhere.client("later")
+    assert record(await stranger.list())["items"] == [], "whoever is genuine goes on"
+
+
+async def test_a_document_of_another_tenant_is_nobody(h: Harness) -> None:
+    """A genuine principal copied into another tenant is none there."""
+    runtime, there = await h.client(), await h.approver("ann", tenant="other")
+    asked = await runtime.asked()
+    documents = (await h.services.store.principals.all("other"))[1]
+    await h.redis.hset(f"{TAG}p", "approver:ann", documents["approver:ann"])
+    kid = there.credential.split("_")[2]
+    await h.redis.hset(f"{TAG}y", kid, "approver:ann")
+    await h.redis.hincrby(f"{TAG}m", "epoch", 1)
+    moved = there.credential.replace("plc_other_", "plc_default_")
+    response = await Party(h.http, "default", "ann", moved).decide(asked)
+    assert refusal(response) == (401, "UNAUTHENTICATED")
+
+
