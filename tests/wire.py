@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
-from litestar import Litestar
+from litestar.types import ASGIApp
 
 Headers = Sequence[tuple[bytes, bytes]]
 
@@ -24,7 +24,7 @@ class Exchange:
 
     def __init__(
         self,
-        app: Litestar,
+        app: ASGIApp,
         method: str,
         target: str,
         headers: Headers = (),

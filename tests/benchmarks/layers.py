@@ -48,9 +48,9 @@ def layer_of(code: CodeType) -> str | None:
 
 
 def name_of(code: CodeType) -> str | None:
-    """The name of a function of ours."""
+    """The name of a function of ours, but for the command line that everything runs under."""
     place = _short(code)
-    if not place.startswith("placet/"):
+    if not place.startswith("placet/") or place.startswith(("placet/cli/", "placet/__main__")):
         return None
     return f"{place.removeprefix('placet/')}  {code.co_qualname}"
 

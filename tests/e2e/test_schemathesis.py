@@ -15,7 +15,7 @@ from tests.harness import Party, record
 
 pytestmark = [pytest.mark.e2e, pytest.mark.real]
 
-BUDGET_S = 15
+BUDGET_S = 12
 """For one kind of caller; schemathesis goes on making up calls until it is spent."""
 PATIENCE_S = 120
 SCOPES = ("request", "consume", "read", "read_input", "admin")

@@ -92,7 +92,9 @@ OTHER: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize("changes", [row[1] for row in OTHER], ids=[row[0] for row in OTHER])
-async def test_any_other_call_is_refused_and_burns_nothing(anywhere: Harness, changes: dict[str, Any]) -> None:
+async def test_any_other_call_is_refused_and_burns_nothing(
+    anywhere: Harness, changes: dict[str, Any]
+) -> None:
     """B2, B5, B10: whatever differs from what was approved is a mismatch; the right call still works."""
     runtime = await anywhere.client()
     asked, token = await granted(anywhere, runtime)

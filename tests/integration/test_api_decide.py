@@ -36,7 +36,9 @@ async def test_the_same_vote_again_changes_nothing(anywhere: Harness, decision: 
     runtime, ann = await anywhere.client(), await anywhere.approver()
     asked = await runtime.asked()
     first = record(await ann.decide(asked, decision, comment="one"))
-    again, twice = await asyncio.gather(ann.decide(asked, decision), ann.decide(asked, decision, comment="two"))
+    again, twice = await asyncio.gather(
+        ann.decide(asked, decision), ann.decide(asked, decision, comment="two")
+    )
     assert record(again) == first
     assert record(twice) == first
     assert len(record(await ann.trail(asked["id"]))["items"]) == 2
@@ -260,4 +262,3 @@ async def test_a_decision_is_timed(h: Harness) -> None:
     registry = h.services.metrics.registry
     assert registry.get_sample_value("placet_decision_seconds_count") == 1
     assert registry.get_sample_value("placet_decision_seconds_sum") == 3
-

@@ -197,7 +197,9 @@ async def test_a_lost_reply_to_a_vote_is_resolved_by_voting_again(
     assert len((await runtime.seen(asked["id"]))["decisions"]) == 1
 
 
-async def test_a_link_that_breaks_once_goes_unnoticed(anywhere: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_link_that_breaks_once_goes_unnoticed(
+    anywhere: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One broken exchange is sent again, and what it did is not done twice."""
     runtime, ann = await anywhere.client(), await anywhere.approver()
     asked = await runtime.asked()
@@ -256,9 +258,7 @@ async def test_credentials_that_never_stop_changing_are_a_503(
     assert record(await runtime.list())["items"] == []
 
 
-async def test_a_wait_outlives_a_stream_that_is_down(
-    broken: Broken, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_wait_outlives_a_stream_that_is_down(broken: Broken, monkeypatch: pytest.MonkeyPatch) -> None:
     """A waiter whose stream can't be followed still waits, and looks for itself."""
     h = broken.h
     runtime = await h.client()
@@ -275,4 +275,3 @@ async def test_a_wait_outlives_a_stream_that_is_down(
     await until(lambda: h.clock.timers == 1 or task.done(), "the waiter parks")
     h.clock.move(10_000)
     assert record(await task)["status"] == "pending"
-

@@ -131,7 +131,10 @@ async def test_what_has_no_canonical_form_is_refused(
         if "deep" in where or spelled.count("[") > 64:
             spelled, where = f'{{"c": {"[" * 64}{"]" * 64}}}', "/c" + "/0" * 63
     asked = await runtime.asked(id="there")
-    for path, extra in (("/v1/approvals", ""), (f"/v1/approvals/{asked['id']}/consume", ', "execution_id": "e"')):
+    for path, extra in (
+        ("/v1/approvals", ""),
+        (f"/v1/approvals/{asked['id']}/consume", ', "execution_id": "e"'),
+    ):
         body = question(spelled, member)[:-1] + extra.encode() + b"}"
         response = await runtime.call("POST", path, content=body, headers=JSON)
         assert refusal(response) == (422, "APPROVAL_UNSERIALIZABLE_INPUT")

@@ -30,7 +30,13 @@ async def test_a_good_token_for_the_right_call_is_active(anywhere: Harness) -> N
 
 @pytest.mark.parametrize(
     "changes",
-    [{"input": 1}, {"capability": "x"}, {"context": {"a": 1}}, {"effect": "none"}, {"input": ..., "input_hash": HASH}],
+    [
+        {"input": 1},
+        {"capability": "x"},
+        {"context": {"a": 1}},
+        {"effect": "none"},
+        {"input": ..., "input_hash": HASH},
+    ],
 )
 async def test_another_call_is_not_active(anywhere: Harness, changes: dict[str, Any]) -> None:
     """The answer is the code a consume would get, and no line in the trail."""

@@ -27,7 +27,9 @@ async def shown(h: Harness, redact: list[str], given: Any = CARD) -> tuple[dict[
         ([""], "[redacted]"),
     ],
 )
-async def test_what_is_named_is_hidden_from_approvers(anywhere: Harness, redact: list[str], card: Any) -> None:
+async def test_what_is_named_is_hidden_from_approvers(
+    anywhere: Harness, redact: list[str], card: Any
+) -> None:
     """Approvers see the input but for the named places, are told so, and get no hash to guess with."""
     whole, seen = await shown(anywhere, redact)
     assert (whole["input"], "input_redacted" in whole) == (CARD, False)
@@ -70,9 +72,18 @@ async def test_lists_and_decisions_hide_it_too(anywhere: Harness) -> None:
     """No answer to an approver has the hidden value: list, decision, wait, or any later state."""
     runtime, ann = await anywhere.client(), await anywhere.approver()
     asked = await runtime.asked(input=CARD, presentation={"redact": ["/card/number"]})
-    answers = [await ann.list(), await ann.read(asked["id"]), await ann.decide(asked), await ann.decide(asked)]
+    answers = [
+        await ann.list(),
+        await ann.read(asked["id"]),
+        await ann.decide(asked),
+        await ann.decide(asked),
+    ]
     record(await runtime.consume(asked, await runtime.token(asked["id"])))
-    answers += [await ann.read(asked["id"], wait=1), await ann.list(status="consumed"), await ann.trail(asked["id"])]
+    answers += [
+        await ann.read(asked["id"], wait=1),
+        await ann.list(status="consumed"),
+        await ann.trail(asked["id"]),
+    ]
     for answer in answers:
         assert answer.status_code == 200
         assert "4111" not in answer.text

@@ -205,9 +205,7 @@ async def test_a_card_with_another_input_is_not_shown(
     await anywhere.redis.set(held(asked), harmless)
     assert refusal(await ann.read(asked["id"])) == BROKEN
     assert [each["id"] for each in record(await ann.list())["items"]] == [fine["id"]]
-    await rewritten(
-        anywhere.redis, log(asked), 0, lambda ask: ask.update(input_hash=sha256_hex(harmless))
-    )
+    await rewritten(anywhere.redis, log(asked), 0, lambda ask: ask.update(input_hash=sha256_hex(harmless)))
     assert refusal(await ann.read(asked["id"])) == BROKEN
     assert "a card is not what its digest says" in caplog.messages
 
@@ -224,7 +222,11 @@ async def test_nobody_votes_on_a_spoilt_card(h: Harness) -> None:
 
 async def test_exchanged_principals_are_nobody(anywhere: Harness, caplog: pytest.LogCaptureFixture) -> None:
     """A document under another's name, made up, or raised in its scopes is ignored, with an alarm."""
-    runtime, ann, boss = await anywhere.client(), await anywhere.approver(), await anywhere.client("boss", "admin")
+    runtime, ann, boss = (
+        await anywhere.client(),
+        await anywhere.approver(),
+        await anywhere.client("boss", "admin"),
+    )
     asked = await runtime.asked()
     documents = (await anywhere.services.store.principals.all("default"))[1]
     forged = {
@@ -257,5 +259,3 @@ async def test_a_document_of_another_tenant_is_nobody(h: Harness) -> None:
     moved = there.credential.replace("plc_other_", "plc_default_")
     response = await Party(h.http, "default", "ann", moved).decide(asked)
     assert refusal(response) == (401, "UNAUTHENTICATED")
-
-

@@ -22,7 +22,7 @@ QUESTION: dict[str, Any] = {
     "context": {MARK + "key": MARK + "context"},
     "extensions": {"x": MARK + "extension"},
     "actor": {"id": "agent-7", "kind": "agent", "attributes": {"y": MARK + "attribute"}},
-    "presentation": {"title": MARK + "title", "summary": MARK + "summary"},
+    "presentation": {"title": MARK + "title", "summary": "A refund"},
     "reasons": [MARK + "reason"],
 }
 
@@ -111,7 +111,7 @@ async def a_whole_life(h: Harness) -> tuple[set[str], list[str]]:
             "error": "APPROVAL_TOKEN_INVALID",
         }, answer.text
     everyone = {each.credential for each in (runtime, ann, stranger, bridge)}
-    secrets = {MARK, token, *everyone, *(each.rpartition("_")[2] for each in everyone)}
+    secrets = {MARK, token, *everyone, *(each.split("_", 3)[3] for each in everyone)}
     return secrets, [answer.text for answer in answers]
 
 

@@ -178,7 +178,10 @@ async def test_a_token_is_for_the_audience_it_names(h: Harness) -> None:
     record(await ann.decide(asked))
     token = await runtime.token(asked["id"])
     assert parts(token)[1]["aud"] == "tools"
-    assert record(await thief.introspect(asked, token)) == {"active": False, "error": "APPROVAL_TOKEN_INVALID"}
+    assert record(await thief.introspect(asked, token)) == {
+        "active": False,
+        "error": "APPROVAL_TOKEN_INVALID",
+    }
     record(await tools.consume(asked, token))
 
 

@@ -58,9 +58,7 @@ async def test_all_who_wait_are_woken(live: Harness) -> None:
     ann = await live.approver()
     asked = await runtime.asked(audience="tools")
     parties = [runtime, tools, ann, runtime, ann]
-    tasks = [
-        await parked(live, party, asked["id"], waiters=n) for n, party in enumerate(parties, start=1)
-    ]
+    tasks = [await parked(live, party, asked["id"], waiters=n) for n, party in enumerate(parties, start=1)]
     record(await ann.decide(asked))
     statuses = {record(answer)["status"] for answer in await asyncio.gather(*tasks)}
     assert statuses == {"approved"}

@@ -58,9 +58,7 @@ async def test_json_in_utf_8_is_taken(h: Harness, media_type: str) -> None:
     """The media type in any case, with charset UTF-8 or none."""
     runtime = await h.client()
     body = json.dumps({**QUESTION, "input": "\u00e9\U0001f600"}, ensure_ascii=False).encode()
-    response = await runtime.call(
-        "POST", "/v1/approvals", content=body, headers={"content-type": media_type}
-    )
+    response = await runtime.call("POST", "/v1/approvals", content=body, headers={"content-type": media_type})
     assert record(response, 201)["input"] == "\u00e9\U0001f600"
 
 
@@ -414,4 +412,3 @@ async def test_many_calls_at_once_keep_their_own_answers(anywhere: Harness) -> N
     asked = await asyncio.gather(*(runtime.asked(input=n) for n in range(200)))
     seen = await asyncio.gather(*(runtime.seen(each["id"]) for each in asked))
     assert [each["input"] for each in seen] == list(range(200))
-

@@ -281,7 +281,14 @@ class TestReplicated:
     async def pair(self, request: pytest.FixtureRequest, servers_of: Machine) -> Pair:
         """A primary with one replica, both syncing always."""
         port = a_free_port()
-        fast = ("--bind", "127.0.0.1", "--repl-diskless-sync-delay", "0", "--shutdown-on-sigterm", "now force")
+        fast = (
+            "--bind",
+            "127.0.0.1",
+            "--repl-diskless-sync-delay",
+            "0",
+            "--shutdown-on-sigterm",
+            "now force",
+        )
         primary = servers_of.run(request.param, *fast, "--port", str(port))
         pair = Pair(primary, servers_of.run(request.param, *fast, "--replicaof", f"127.0.0.1 {port}"))
         await pair.attached()

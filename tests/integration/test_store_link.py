@@ -17,6 +17,7 @@ from placet.domain.limits import Limits
 from placet.domain.machine import Ruling
 from placet.domain.model import Status
 from placet.settings import StoreSettings
+from placet.store.link import MAX_BATCHES_IN_FLIGHT
 from placet.store.opened import Store, open_store
 from tests import servers
 from tests.factories import a_creation, an_ask
@@ -176,6 +177,21 @@ class TestServerThatStops:
         server.process.resume()
         for _ in range(20):
             assert approval_of(await read(store, other)).ask.id == other.id
+
+    async def test_a_storm_leaves_the_pool_as_it_was(self, store: Store, server: Server) -> None:
+        """No connection of the service's own bounded pool is lost to callers that leave (B65)."""
+        ask = await asked(store)
+        callers = []
+        for i in range(300):
+            callers.append(asyncio.create_task(read(store, ask)))
+            await asyncio.sleep(0)
+            callers[i // 2].cancel()
+        await asyncio.wait(callers)
+        await asyncio.gather(*(read(store, ask) for _ in range(2_000)))
+        admin = Redis(unix_socket_path=str(server.socket))
+        clients: Any = await admin.client_list()
+        await admin.aclose()
+        assert len(clients) <= 1 + MAX_BATCHES_IN_FLIGHT
 
     async def test_ping_says_whether_it_is_there(self, store: Store, server: Server) -> None:
         """Nothing, or that it is unavailable."""

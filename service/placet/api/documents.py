@@ -4,6 +4,8 @@ None of them needs a credential, none tells anything of a tenant.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
 from typing import Any
 
 from litestar import MediaType, Response, get
@@ -18,10 +20,10 @@ from placet.application.readiness import Readiness
 from placet.domain.errors import RouteNotFound
 from placet.settings import Environment, Settings
 from placet.tokens.jwks import JWKS_MAX_AGE_S, jwks
+from placet.tokens.keyring import KeyringError
 from placet.tokens.keyring_file import KeyringFile
 
 JSON = "application/json"
-PROBLEM = "application/problem+json"
 HTML_HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
@@ -33,10 +35,15 @@ def handlers(
     settings: Settings, ring: KeyringFile, readiness: Readiness, clock: Clock
 ) -> Sequence[HTTPRouteHandler]:
     """The handlers; the reference page only where it is not production."""
-    described = encode(document(settings.server.public_url, settings.limits))
+
+    @cache
+    def described() -> bytes:
+        return encode(document(settings.server.public_url, settings.limits))
 
     @get("/.well-known/jwks.json", sync_to_thread=False)
     def key_set() -> Response[bytes]:
+        with suppress(KeyringError):  # one that can't be read makes the replica unready, as it says there
+            ring.refresh()
         headers = {"cache-control": f"public, max-age={JWKS_MAX_AGE_S}"}
         return Response(
             jwks(ring.ring, now_ms=clock.now_ms()), media_type="application/jwk-set+json", headers=headers
@@ -54,7 +61,7 @@ def handlers(
 
     @get("/openapi.json", sync_to_thread=False)
     def openapi() -> Response[bytes]:
-        return Response(described, media_type=JSON)
+        return Response(described(), media_type=JSON)
 
     @get("/errors", sync_to_thread=False)
     def error_index() -> Response[str]:

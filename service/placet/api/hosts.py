@@ -1,13 +1,15 @@
 """Which ``Host`` a request may name: a page of another site must not reach us by rebinding its name."""
 
+import re
 from collections.abc import Collection
+
+_HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^\[\]:@/?#\s]+))(?::[0-9]*)?")
 
 
 def host_name(header: str) -> str:
-    """The name in a ``Host`` header (RFC 9110 §7.2), lower case, without port and brackets."""
-    if header.startswith("["):
-        return header[1:].partition("]")[0].lower()
-    return header.partition(":")[0].lower()
+    """The name in a ``Host`` header (RFC 9110 §7.2), lower case, without port and brackets; else empty."""
+    match = _HOST.fullmatch(header)
+    return (match[1] or match[2]).lower() if match else ""
 
 
 def accepted(header: str | None, allowed: Collection[str]) -> bool:

@@ -1,18 +1,19 @@
 """From an ASGI request to an answer: one pass in the order of judgement, the same for every call.
 
 Credential 401, media type 415, size 413, JSON 400, scope 403, body 422; the rest is the use case's.
-Mounted in the Litestar application; knows nothing of it, so that another server could carry it.
+Knows nothing of Litestar, so that another server could carry it.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
+from functools import lru_cache, partial
 from time import perf_counter
 from typing import Any
-from urllib.parse import unquote
 
 from placet.api import bodies, queries
 from placet.api.bodies import HungUp, Receive
 from placet.api.call import Answer, Call, problem
+from placet.api.hosts import accepted
 from placet.api.operations import UseCases
 from placet.api.routes import Route, Router
 from placet.application.clock import Clock
@@ -22,6 +23,7 @@ from placet.domain.errors import (
     Forbidden,
     InternalError,
     PlacetError,
+    RouteNotFound,
     StoreUnavailable,
     Unauthenticated,
 )
@@ -49,20 +51,26 @@ class Transport:
         directory: Authenticates callers.
         clock: For how long a caller waits.
         metrics: Counts requests and refusals.
+        hosts: The names that are ours (:mod:`placet.api.hosts`).
     """
 
-    def __init__(self, use: UseCases, directory: Directory, clock: Clock, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        use: UseCases,
+        directory: Directory,
+        clock: Clock,
+        metrics: Metrics,
+        hosts: Collection[str],
+    ) -> None:
         self._use = use
         self._directory = directory
         self._clock = clock
         self._metrics = metrics
         self._router = Router()
+        self._is_ours = lru_cache(maxsize=256)(partial(accepted, allowed=hosts))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] != "http":  # a web socket: nothing here speaks it
-            await send({"type": "websocket.close", "code": 1000})
-            return
         began = perf_counter()
         headers: dict[bytes, str] = {}
         for name, value in scope["headers"]:
@@ -71,7 +79,7 @@ class Transport:
         with bound_request_id(headers.get(b"x-request-id")) as request_id:
             name = "none"
             try:
-                route, parameters = self._router.find(scope["method"], _path(scope))
+                route, parameters = self._find(scope, headers.get(b"host"))
                 name = route.name
                 answer = await self._serve(route, parameters, scope["query_string"], headers, receive)
             except HungUp:
@@ -87,6 +95,11 @@ class Transport:
                 _log.error("call failed", extra={"route": name, "status": answer.status, "code": answer.code})
             else:
                 _log.debug("call", extra={"route": name, "status": answer.status, "code": answer.code})
+
+    def _find(self, scope: Scope, host: str | None) -> tuple[Route, Mapping[str, str]]:
+        if not self._is_ours(host):
+            raise RouteNotFound
+        return self._router.find(scope["method"], scope["path"])
 
     async def _serve(
         self,
@@ -129,12 +142,6 @@ class Transport:
                 self._directory.forget(caller.tenant)
                 caller = await self._directory.authenticate(credential)
         raise StoreUnavailable
-
-
-def _path(scope: Scope) -> str:
-    """The whole path, decoded: a mount rewrites ``path``, never ``raw_path``."""
-    raw: bytes = scope["raw_path"]
-    return unquote(raw.decode("latin-1"))
 
 
 def _credential(headers: Mapping[bytes, str]) -> str:

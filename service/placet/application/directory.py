@@ -77,6 +77,8 @@ class Directory:
         self._sealer = sealer
         self._changed = changed
         self._snapshots: dict[str, Snapshot] = {}
+        # Callers by the hash of a credential that was proven, for as long as their snapshot stands.
+        self._proven: dict[bytes, Caller] = {}
 
     async def authenticate(self, credential: str) -> Caller:
         """The principal whose live secret this is.
@@ -85,6 +87,10 @@ class Directory:
             Unauthenticated: It is nobody's: malformed, unknown, rotated out or revoked.
             StoreUnavailable: The store could not be asked.
         """
+        proof = hashlib.sha256(credential.encode("utf-8", "surrogatepass")).digest()
+        proven = self._proven.get(proof)
+        if proven is not None:
+            return proven
         match = CREDENTIAL.fullmatch(credential)
         if match is None:
             raise Unauthenticated
@@ -102,11 +108,15 @@ class Directory:
         held = next((key.sha256 for key in principal.keys if key.kid == kid), "") if principal else ""
         if principal is None or not hmac.compare_digest(presented, held):
             raise Unauthenticated
-        return Caller(principal=principal, epoch=snapshot.epoch)
+        caller = Caller(principal=principal, epoch=snapshot.epoch)
+        if self._snapshots.get(tenant) is snapshot:
+            self._proven[proof] = caller
+        return caller
 
     def forget(self, tenant: str) -> None:
         """Drop what is known of a tenant: it has changed."""
         self._snapshots.pop(tenant, None)
+        self._proven = {proof: known for proof, known in self._proven.items() if known.tenant != tenant}
 
     async def snapshot(self, tenant: str) -> Snapshot:
         """The tenant's principals, as last read."""
@@ -153,6 +163,7 @@ class Directory:
         snapshot = Snapshot(epoch=epoch, clients=clients, approvers=approvers, by_key=by_key)
         known = self._snapshots.get(tenant)
         if known is None or known.epoch < epoch:  # replies of two reads may come in either order
+            self.forget(tenant)
             self._snapshots[tenant] = snapshot
         return snapshot
 

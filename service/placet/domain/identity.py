@@ -25,6 +25,9 @@ _REFUSED_CATEGORIES: Final = {
 }
 
 
+_BLANK: Final = "must not be blank"
+
+
 def fold(text: str) -> str:
     """Fold an id to the form in which ids are compared.
 
@@ -67,17 +70,21 @@ def check_id(text: str) -> str | None:
     """
     if len(text) > PERSON_ID_MAX_CHARS:
         return f"must have at most {PERSON_ID_MAX_CHARS} characters"
-    if text.isascii() and text.isprintable():  # nearly all are; none of what follows can find a fault but this
-        return None if text.strip() else "must not be blank"
+    if text.isascii() and text.isprintable():  # nearly all are, and have no other fault
+        return None if text.strip() else _BLANK
     if DEFAULT_IGNORABLE.search(text):
         return _REFUSED_CATEGORIES["Cf"]
+    return _fault_of_unicode(text)
+
+
+def _fault_of_unicode(text: str) -> str | None:
     for char in text:
         reason = _REFUSED_CATEGORIES.get(unicodedata.category(char))
         if reason is not None:
             return reason
     folded = fold(text)
     if not folded:
-        return "must not be blank"
+        return _BLANK
     if mixes_scripts(scripts_of(folded)):
         return "must not mix letters of several scripts"
     return None

@@ -2,8 +2,6 @@
 
 import re
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
@@ -34,19 +32,23 @@ def request_id_or_new(header: str | None) -> str:
     return secrets.token_hex(_NEW_BYTES)
 
 
-@contextmanager
-def bound_request_id(header: str | None) -> Iterator[str]:
+class bound_request_id:  # noqa: N801 - used as the function it could be, were a generator not 2 µs slower
     """Serve a request: its id, kept or new, is `request_id` in this task and in those it starts.
+
+    A context manager whose target is the id.
 
     Args:
         header: as for `request_id_or_new`.
-
-    Yields:
-        The id.
     """
-    bound = request_id_or_new(header)
-    token = _request_id.set(bound)
-    try:
-        yield bound
-    finally:
-        _request_id.reset(token)
+
+    __slots__ = ("_bound", "_token")
+
+    def __init__(self, header: str | None) -> None:
+        self._bound = request_id_or_new(header)
+
+    def __enter__(self) -> str:
+        self._token = _request_id.set(self._bound)
+        return self._bound
+
+    def __exit__(self, *_: object) -> None:
+        _request_id.reset(self._token)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Self
 
 import msgspec
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from msgspec import Struct
 
 from placet.tokens import base64url
@@ -42,10 +42,17 @@ class _JwkSet(Struct, frozen=True, kw_only=True):
 
 
 class VerificationKey(Struct, frozen=True, kw_only=True):
-    """A public key, and the last moment at which it may have signed (``None``: it still may)."""
+    """A public key, and the last moment at which it may have signed (``None``: it still may).
+
+    ``private`` is there where the key is our own and signs. It is no part of the repr.
+    """
 
     public: Ed25519PublicKey
     last_iat_ms: int | None = None
+    private: Ed25519PrivateKey | None = None
+
+    def __repr__(self) -> str:
+        return f"VerificationKey(last_iat_ms={self.last_iat_ms!r})"
 
 
 class VerificationKeys(Struct, frozen=True, kw_only=True):
@@ -61,7 +68,10 @@ class VerificationKeys(Struct, frozen=True, kw_only=True):
         Next is accepted too: another replica may have rotated a moment ago, and its private part is
         guarded no less than the active one's.
         """
-        keys = {key.kid: VerificationKey(public=key.public) for key in (ring.active, ring.next)}
+        keys = {
+            key.kid: VerificationKey(public=key.public, private=key.private)
+            for key in (ring.active, ring.next)
+        }
         for key in ring.retired:
             last_iat_ms = key.retired_at_ms + RETIREMENT_GRACE_MS
             keys[key.kid] = VerificationKey(public=key.public, last_iat_ms=last_iat_ms)

@@ -8,12 +8,13 @@ In this order, each step with its own word for the audit trail (:class:`TokenFau
    or ``b64`` can be understood in another way, or be ignored (RFC 8725 §3.10; RFC 7515 §4.1.11).
 4. The algorithm and type are ours, not the token's choice (RFC 8725 §3.1, §3.11).
 5. The key is ours, found by ``kid`` among those we hold.
-6. The signature (Ed25519, RFC 8032 §5.1.7), checked by PyJWT.
+6. The signature (Ed25519, RFC 8032 §5.1.7): signed again where the key is our own, else by PyJWT.
 7. Every claim there, of its type, none twice, none besides.
 8. Issuer, audience and tenant, compared whole.
 9. The times. PyJWT's own clock is never asked.
 """
 
+import hmac
 import json
 from enum import StrEnum
 from typing import TypeVar
@@ -130,10 +131,25 @@ def _key_of(header: _Header, keys: VerificationKeys) -> VerificationKey:
 
 def _claims_of(token: str, key: VerificationKey) -> TokenClaims:
     try:
-        payload = _JWS.decode(token, key.public, algorithms=[ALGORITHM])
+        payload = _own(token, key) or _JWS.decode(token, key.public, algorithms=[ALGORITHM])
     except PyJWTError:
         raise TokenInvalid(TokenFault.SIGNATURE) from None
     return _read(payload, TokenClaims, TokenFault.CLAIMS)
+
+
+def _own(token: str, key: VerificationKey) -> bytes | None:
+    """The payload, where the token is letter for letter what we would sign.
+
+    Ed25519 is deterministic (RFC 8032 §5.1.6): signing again and comparing proves the same as verifying,
+    in a quarter of the time. What differs is left to the verification to refuse.
+    """
+    if key.private is None:
+        return None
+    signed, _, signature = token.rpartition(".")
+    again = key.private.sign(signed.encode("ascii"))
+    if not hmac.compare_digest(again, base64url.decode(signature)):
+        return None
+    return base64url.decode(signed.partition(".")[2])
 
 
 def _check_times(claims: TokenClaims, key: VerificationKey, now_ms: int | None) -> None:

@@ -1,0 +1,180 @@
+"""The public documents: keys, health, readiness, error pages, OpenAPI; none of them needs a credential."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from fakeredis import FakeAsyncRedis, FakeServer
+from msgspec import structs
+
+from placet.app import create_app
+from placet.domain.errors import TABLE
+from placet.settings import Environment
+from placet.tokens.keyring import ROTATION_WAIT_MS
+from placet.tokens.keyring_file import update
+from tests.factories import ManualClock
+from tests.harness import BASE_URL, Harness, opened, record, refusal
+from tests.wire import Exchange
+
+HOST = (b"host", BASE_URL.partition("//")[2].encode())
+
+
+@pytest.fixture
+async def keyed(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Harness]:
+    """A service with a keyring of its own, to be changed."""
+    redis = FakeAsyncRedis(server=FakeServer(server_type="valkey"))
+    async with opened(redis, tmp_path, clock) as harness:
+        yield harness
+
+
+def ring_of(h: Harness) -> Path:
+    """Where the keyring is."""
+    return h.services.settings.store.data_dir / "keyring.json"
+
+
+async def kids(h: Harness) -> list[str]:
+    """The key ids that are published now."""
+    return [key["kid"] for key in record(await h.http.get("/.well-known/jwks.json"))["keys"]]
+
+
+async def test_the_keys_are_published(keyed: Harness) -> None:
+    """Active and next key, public halves only, to be kept for less than five minutes."""
+    response = await keyed.http.get("/.well-known/jwks.json")
+    assert response.headers["content-type"] == "application/jwk-set+json"
+    assert response.headers["cache-control"] == "public, max-age=240"
+    ring = keyed.services.ring.ring
+    assert [key["kid"] for key in response.json()["keys"]] == [ring.active.kid, ring.next.kid]
+    assert all(set(key) == {"kty", "crv", "x", "use", "alg", "kid"} for key in response.json()["keys"])
+
+
+async def test_a_rotation_is_published_at_once(keyed: Harness) -> None:
+    """The old key stays until its tokens are dead, the next one is there from the start."""
+    active, following = await kids(keyed)
+    keyed.clock.move(ROTATION_WAIT_MS)
+    update(ring_of(keyed), lambda ring: ring.rotate(keyed.clock.now_ms()))
+    now = await kids(keyed)
+    assert (now[0], now[2]) == (following, active)
+    keyed.clock.move(3_600_000)
+    assert active not in await kids(keyed)
+
+
+async def test_a_revoked_key_counts_no_more(keyed: Harness) -> None:
+    """Its tokens are refused by the very next call, and it is published no longer; the grant lives on."""
+    runtime, ann = await keyed.client(), await keyed.approver()
+    asked = await runtime.asked()
+    record(await ann.decide(asked))
+    token = await runtime.token(asked["id"])
+    active = keyed.services.ring.ring.active.kid
+    update(ring_of(keyed), lambda ring: ring.revoke(active, keyed.clock.now_ms()))
+    await keyed.services.store.principals.count_change("default")
+    assert refusal(await runtime.consume(asked, token)) == (403, "APPROVAL_TOKEN_INVALID")
+    assert active not in await kids(keyed)
+    record(await runtime.consume(asked, await runtime.token(asked["id"])))
+
+
+async def test_a_keyring_that_can_not_be_read_makes_it_unready(
+    keyed: Harness, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The ring in use goes on, readiness says so, and the log has the reason."""
+    runtime, before = await keyed.client(), await kids(keyed)
+    ring_of(keyed).chmod(0o644)
+    response = await keyed.http.get("/readyz")
+    assert response.status_code == 503
+    assert response.json() == {
+        "status": "unready",
+        "faults": ["The keyring can't be read; the log says why."],
+    }
+    assert any("chmod 600" in str(line.__dict__.get("fault")) for line in caplog.records)
+    assert await kids(keyed) == before
+    keyed.services.directory.forget("default")
+    record(await runtime.list())
+    ring_of(keyed).chmod(0o600)
+    assert (await keyed.http.get("/readyz")).status_code == 200
+
+
+async def test_alive_is_not_ready(keyed: Harness) -> None:
+    """Health needs nothing; readiness needs the store, and ends when the service is stopping."""
+    assert (await keyed.http.get("/healthz")).json() == {"status": "ok"}
+    ready = await keyed.http.get("/readyz")
+    assert (ready.status_code, ready.json()) == (200, {"status": "ready", "faults": []})
+    assert ready.headers["cache-control"] == "no-store"
+    server = keyed.redis.connection_pool.connection_kwargs["server"]
+    server.connected = False
+    down = await keyed.http.get("/readyz")
+    assert (down.status_code, down.json()["faults"]) == (503, ["The store can't be reached."])
+    assert (await keyed.http.get("/healthz")).status_code == 200
+    server.connected = True
+    keyed.services.readiness.stopping = True
+    stopping = await keyed.http.get("/readyz")
+    assert (stopping.status_code, stopping.json()["faults"]) == (503, ["The service is stopping."])
+
+
+async def test_replicas_that_disagree_on_keys_go_unready(
+    keyed: Harness, tmp_path_factory: pytest.TempPathFactory, clock: ManualClock
+) -> None:
+    """A replica whose keyring is another one says so, and is sent no calls."""
+    assert (await keyed.http.get("/readyz")).status_code == 200
+    async with opened(keyed.redis, tmp_path_factory.mktemp("other"), clock) as other:
+        response = await other.http.get("/readyz")
+        assert response.status_code == 503
+        assert "keyring" in response.json()["faults"][0]
+
+
+async def test_every_code_has_its_page(h: Harness) -> None:
+    """Every ``type`` of a problem leads to a page; an unknown code, or another path, to none."""
+    for name in TABLE:
+        response = await h.http.get(f"/errors/{name}")
+        assert response.status_code == 200
+        assert name in response.text
+    index = await h.http.get("/errors")
+    assert all(name in index.text for name in TABLE)
+    for path in ("/errors/NOPE", "/errors/forbidden", "/errors/%2e%2e", "/errors/%ff", "/errors/a/b"):
+        assert refusal(await h.http.get(path)) == (404, "ROUTE_NOT_FOUND")
+
+
+async def test_pages_run_nothing(h: Harness) -> None:
+    """No page may load or run anything of another origin, or be framed."""
+    for path in ("/errors", "/errors/FORBIDDEN", "/reference"):
+        response = await h.http.get(path)
+        assert response.headers["content-type"] == "text/html; charset=utf-8"
+        policy = response.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "frame-ancestors 'none'" in policy
+        assert "script-src" not in policy
+        assert response.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_the_description_names_this_server(h: Harness) -> None:
+    """The OpenAPI document is served with the service's own address."""
+    response = await h.http.get("/openapi.json")
+    assert response.headers["content-type"] == "application/json"
+    assert [server["url"] for server in response.json()["servers"]] == [BASE_URL]
+    assert (await h.http.get("/openapi.json")).content == response.content
+
+
+async def test_production_has_no_reference(h: Harness) -> None:
+    """The page to read the API by is for development."""
+    settings = h.services.settings
+    server = structs.replace(settings.server, environment=Environment.PRODUCTION)
+    app = create_app(h.services, structs.replace(settings, server=server))
+    assert (await Exchange(app, "GET", "/reference", [HOST]).run()).status == 404
+    assert (await Exchange(app, "GET", "/openapi.json", [HOST]).run()).status == 200
+    assert (await Exchange(h.app, "GET", "/reference", [HOST]).run()).status == 200
+
+
+async def test_a_page_that_breaks_is_a_plain_500(
+    h: Harness, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What breaks in a page is told to the log, and to the caller in the one form of errors."""
+
+    def breaks(_: str) -> None:
+        raise RuntimeError("secret-detail")
+
+    monkeypatch.setattr("placet.api.pages.error_page", breaks)
+    headers = [HOST, (b"x-request-id", b"req-9")]
+    exchange = await Exchange(h.app, "GET", "/errors/FORBIDDEN", headers).run()
+    assert (exchange.status, json.loads(exchange.body)["code"]) == (500, "INTERNAL_ERROR")
+    assert exchange.header("x-request-id") == ["req-9"]
+    assert b"secret-detail" not in exchange.body
+    assert "a page failed in a way nobody foresaw" in caplog.messages
