@@ -314,6 +314,12 @@ class Parity(RuleBasedStateMachine):
             sees=False,
         )
 
+    @rule(ask=asks, outcome=outcomes)
+    def tell(self, *, ask: Ask, outcome: tuple[OutcomeStatus, str | None]) -> None:
+        """A plain report of the execution that consumed, so that many stand and are contradicted."""
+        execution_id = self.model.states[ask.id].execution_id or "exec-1"
+        self.report(ask=ask, client=None, execution_id=execution_id, outcome=outcome, sees=False)
+
     @rule(ask=asks)
     def read(self, *, ask: Ask) -> None:
         """A GET: it writes nothing, but what it said of a deadline stays said."""

@@ -117,7 +117,7 @@ async def test_an_unknown_run_is_an_empty_one(anywhere: Harness) -> None:
     """A run that nobody knows, and one of others only, answer alike."""
     runtime, stranger = await anywhere.client(), await anywhere.client("stranger")
     await stranger.asked(run="theirs")
-    empty = {"cancelled": [], "skipped": []}
+    empty: dict[str, list[str]] = {"cancelled": [], "skipped": []}
     for run in ("unknown", "theirs", "a%20b", "%00"):
         assert record(await runtime.cancel_run(run)) == empty
     assert [each["status"] for each in record(await stranger.list())["items"]] == ["pending"]

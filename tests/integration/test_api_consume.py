@@ -74,6 +74,9 @@ async def test_a_question_that_waits_grants_nothing(anywhere: Harness) -> None:
     assert (await runtime.seen(asked["id"]))["status"] == "pending"
 
 
+HASH = "9fbb451d84f0774c7492da5f8a213a08fe5a94c5965596453903d24757107d27"
+"""Of the very input that was approved."""
+
 OTHER: list[tuple[str, dict[str, Any]]] = [
     ("another amount", {"input": {"order": "A-1", "amount": 50}}),
     ("one member more", {"input": {"order": "A-1", "amount": 5, "to": "x"}}),
@@ -86,9 +89,9 @@ OTHER: list[tuple[str, dict[str, Any]]] = [
     ("an actor of another kind", {"actor": {"id": "agent-7", "kind": "service"}}),
     ("another effect", {"effect": "none"}),
     ("another context", {"context": {"call": 2}}),
-    ("the hash alone", {"input": ..., "input_hash": "9fbb451d84f0774c7492da5f8a213a08fe5a94c5965596453903d24757107d27"}),
+    ("the hash alone", {"input": ..., "input_hash": HASH}),
     ("another's hash", {"input": ..., "input_hash": "0" * 64}),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("changes", [row[1] for row in OTHER], ids=[row[0] for row in OTHER])
@@ -224,7 +227,7 @@ async def test_made_up_approvals_are_refused(anywhere: Harness) -> None:
 
 
 async def test_the_table_of_consume(anywhere: Harness) -> None:
-    """Pending: mismatch before pending. Consumed: the execution first, then the call, with or without token."""
+    """Pending: mismatch before pending. Consumed: the execution before the call, token or none."""
     runtime = await anywhere.client()
     asked = await runtime.asked()
     assert refusal(await runtime.consume(asked, input=1)) == (409, "APPROVAL_INPUT_MISMATCH")

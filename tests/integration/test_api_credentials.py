@@ -159,7 +159,7 @@ async def test_what_is_no_credential_is_401(h: Harness, header: str | None) -> N
         good.replace("default", "other"),
         good.upper(),
     )
-    headers = {} if header is None else {"authorization": header.format(*altered).encode("latin-1")}
+    headers = {} if header is None else {b"authorization": header.format(*altered).encode("latin-1")}
     response = await h.http.get("/v1/approvals", headers=headers)
     assert refusal(response) == UNKNOWN
     assert response.headers["www-authenticate"] == 'Bearer realm="placet"'
@@ -226,7 +226,7 @@ async def test_each_scope_opens_its_own_routes(h: Harness, scope: str, allowed: 
 
 
 async def test_a_bridge_speaks_for_its_people_up_to_its_risk(anywhere: Harness) -> None:
-    """The decision names the person and, as submitted by, the bridge; beyond its bounds it decides nothing."""
+    """The decision names the person and, as submitted by, the bridge; beyond its bounds there is none."""
     runtime = await anywhere.client()
     await anywhere.approver("ann", shown_as="Ann B.")
     bridge = await anywhere.client("slackbot", "decide_as", people=["ann", "bob"], max_risk="medium")

@@ -110,7 +110,7 @@ async def test_decided_means_not_rejected_too(h: Harness) -> None:
 
 
 async def test_a_dead_question_takes_no_vote(anywhere: Harness) -> None:
-    """B16: past the deadline, with no sweeper, a vote is refused and the trail says expired, by the system."""
+    """B16: past the deadline, with no sweeper, a vote is refused and the trail has the expiry."""
     runtime, ann = await anywhere.client(), await anywhere.approver()
     asked = await runtime.asked(expires_in_ms=2_000)
     anywhere.clock.move(2_200)
@@ -242,7 +242,7 @@ async def test_a_decision_that_was_not_offered_is_refused(h: Harness) -> None:
 
 
 async def test_any_approver_of_the_tenant_decides_and_no_other(anywhere: Harness) -> None:
-    """Until there are policies every approver of the tenant may decide; one of another tenant sees nothing."""
+    """Until there are policies every approver of the tenant may decide; a foreign one sees nothing."""
     runtime = await anywhere.client()
     foreign = await anywhere.approver("ann", tenant="abroad")
     asked = await runtime.asked()

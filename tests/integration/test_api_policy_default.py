@@ -40,7 +40,7 @@ async def test_one_approver_is_enough_for_everything_else(h: Harness, risk: str,
 
 
 async def test_changes_may_be_offered_but_are_not_taken(anywhere: Harness) -> None:
-    """edit in allowed_decisions is accepted, and a decision to edit refused; the question still waits."""
+    """Edit in allowed_decisions is accepted, and a decision to edit refused; the question still waits."""
     runtime, ann = await anywhere.client(), await anywhere.approver()
     asked = await runtime.asked(allowed_decisions=["approve", "reject", "edit"])
     assert asked["allowed_decisions"] == ["approve", "reject", "edit"]

@@ -128,7 +128,7 @@ FORGERS = WITH_OTHER_HEADERS | WITH_OTHER_CLAIMS | SPOILT
 
 @pytest.mark.parametrize("forger", FORGERS.values(), ids=FORGERS.keys())
 async def test_a_wrong_token_is_refused_and_burns_nothing(h: Harness, forger: Forger) -> None:
-    """B58 to B60, B62: 403, the same every time, at consume and at introspect; the genuine one still works."""
+    """B58 to B60, B62: 403, the same every time, everywhere; and the genuine one still works."""
     runtime, ann = await h.client(), await h.approver()
     asked = await runtime.asked()
     record(await ann.decide(asked))
@@ -192,6 +192,6 @@ async def test_an_approval_token_is_no_credential(h: Harness) -> None:
     record(await ann.decide(asked))
     token = await runtime.token(asked["id"])
     for text in (token, *(each(h.services.ring.ring, token, *parts(token)) for each in SPOILT.values())):
-        headers = {"authorization": b"Bearer " + text.encode()}
+        headers = {b"authorization": b"Bearer " + text.encode()}
         response = await h.http.get("/v1/approvals", headers=headers)
         assert refusal(response) == (401, "UNAUTHENTICATED")

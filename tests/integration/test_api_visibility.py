@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.harness import Harness, Party, refusal, record
+from tests.harness import Harness, Party, record, refusal
 
 Cast = dict[str, Party]
 """Everybody there is, by the part they play."""
@@ -69,11 +69,13 @@ def named(party: Party) -> dict[str, Any]:
 
 
 SEE_NOTHING = {"stranger", "timid bridge", "foreign asker", "foreign boss", "foreign approver"}
+CLIENTS = {"asker", "audience", "stranger", "reader", "input reader", "boss", "foreign asker", "foreign boss"}
 MAY_CALL = {
     "decide": {"bridge", "timid bridge", "approver", "foreign approver"},
-    "cancel": {"asker", "audience", "stranger", "reader", "input reader", "boss", "foreign asker", "foreign boss"},
-}  # fmt: skip
-MAY_CALL["consume"] = MAY_CALL["report"] = MAY_CALL["cancel"]
+    "cancel": CLIENTS,
+    "consume": CLIENTS,
+    "report": CLIENTS,
+}
 NOT_THEIRS = {
     "cancel": ("not-the-asker", {"audience", "reader", "input reader"}),
     "consume": ("not-the-audience", {"asker", "reader", "input reader", "boss"}),

@@ -192,8 +192,11 @@ async def test_a_body_that_never_ends_is_given_up(h: Harness, monkeypatch: pytes
 
 TWICE: dict[str, tuple[list[tuple[bytes, bytes]], tuple[int, str]]] = {
     "content-type": ([TYPE, TYPE], (415, "UNSUPPORTED_MEDIA_TYPE")),
-    "idempotency-key": ([TYPE, (b"idempotency-key", b"a"), (b"idempotency-key", b"a")], (422, "INPUT_INVALID")),
-}  # fmt: skip
+    "idempotency-key": (
+        [TYPE, (b"idempotency-key", b"a"), (b"idempotency-key", b"a")],
+        (422, "INPUT_INVALID"),
+    ),
+}
 
 
 @pytest.mark.parametrize(("headers", "answer"), TWICE.values(), ids=TWICE.keys())
@@ -215,7 +218,17 @@ async def test_two_credentials_are_none(h: Harness) -> None:
 
 
 GOOD_HOSTS = ["127.0.0.1:8420", "127.0.0.1", "localhost:1", "LOCALHOST", "[::1]:8420", "[::1]"]
-BAD_HOSTS = ["evil.example", "", "127.0.0.1.evil.example", "localhost.", "127.0.0.2", "[::2]", "[::1", ":8420", "a@localhost"]  # fmt: skip
+BAD_HOSTS = [
+    "evil.example",
+    "",
+    "127.0.0.1.evil.example",
+    "localhost.",
+    "127.0.0.2",
+    "[::2]",
+    "[::1",
+    ":8420",
+    "a@localhost",
+]
 
 
 @pytest.mark.parametrize("host", GOOD_HOSTS)
@@ -283,9 +296,24 @@ async def test_every_answer_says_not_to_be_kept_or_guessed(h: Harness) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/v1", "/v1/", "/v1/nope", "/v1/approvals/", "/v1/approvals/x/y", "/v1/approvals/a%2Fb", "/v1//approvals",
-     "/V1/approvals", "/v1x", "/v2/approvals", "/nope", "/", "//v1/approvals", "/v1/runs/r", "/v1/approvals/%2e%2e/x"],
-)  # fmt: skip
+    [
+        "/v1",
+        "/v1/",
+        "/v1/nope",
+        "/v1/approvals/",
+        "/v1/approvals/x/y",
+        "/v1/approvals/a%2Fb",
+        "/v1/approvals/%2e%2e/x",
+        "/v1//approvals",
+        "/V1/approvals",
+        "/v1x",
+        "/v2/approvals",
+        "/v1/runs/r",
+        "/nope",
+        "/",
+        "//v1/approvals",
+    ],
+)
 async def test_what_is_not_there_is_404(h: Harness, path: str) -> None:
     """Unknown paths, with the same problem document everywhere."""
     runtime = await h.client()

@@ -20,7 +20,7 @@ from placet.application.readiness import Readiness
 from placet.domain.errors import RouteNotFound
 from placet.settings import Environment, Settings
 from placet.tokens.jwks import JWKS_MAX_AGE_S, jwks
-from placet.tokens.keyring import KeyringError
+from placet.tokens.keyring import Keyring, KeyringError
 from placet.tokens.keyring_file import KeyringFile
 
 JSON = "application/json"
@@ -35,18 +35,17 @@ def handlers(
     settings: Settings, ring: KeyringFile, readiness: Readiness, clock: Clock
 ) -> Sequence[HTTPRouteHandler]:
     """The handlers; the reference page only where it is not production."""
+    return [*_for_machines(ring, readiness, clock), *_for_readers(settings)]
 
-    @cache
-    def described() -> bytes:
-        return encode(document(settings.server.public_url, settings.limits))
 
+def _for_machines(ring: KeyringFile, readiness: Readiness, clock: Clock) -> Sequence[HTTPRouteHandler]:
     @get("/.well-known/jwks.json", sync_to_thread=False)
     def key_set() -> Response[bytes]:
-        with suppress(KeyringError):  # one that can't be read makes the replica unready, as it says there
-            ring.refresh()
         headers = {"cache-control": f"public, max-age={JWKS_MAX_AGE_S}"}
         return Response(
-            jwks(ring.ring, now_ms=clock.now_ms()), media_type="application/jwk-set+json", headers=headers
+            jwks(_current(ring), now_ms=clock.now_ms()),
+            media_type="application/jwk-set+json",
+            headers=headers,
         )
 
     @get("/healthz", sync_to_thread=False)
@@ -58,6 +57,14 @@ def handlers(
         faults = await readiness.faults()
         content = {"status": "unready" if faults else "ready", "faults": faults}
         return Response(content, status_code=503 if faults else 200, headers={"cache-control": "no-store"})
+
+    return [key_set, health, ready]
+
+
+def _for_readers(settings: Settings) -> Sequence[HTTPRouteHandler]:
+    @cache
+    def described() -> bytes:
+        return encode(document(settings.server.public_url, settings.limits))
 
     @get("/openapi.json", sync_to_thread=False)
     def openapi() -> Response[bytes]:
@@ -78,10 +85,17 @@ def handlers(
     def reference() -> Response[str]:
         return _page(pages.reference())
 
-    public: list[HTTPRouteHandler] = [key_set, health, ready, openapi, error_index, error_page]
+    public: list[HTTPRouteHandler] = [openapi, error_index, error_page]
     if settings.server.environment is not Environment.PRODUCTION:
         public.append(reference)
     return public
+
+
+def _current(ring: KeyringFile) -> Keyring:
+    """The keyring as its file is now; where that can't be read, the one in use: readiness tells of it."""
+    with suppress(KeyringError):
+        ring.refresh()
+    return ring.ring
 
 
 def _page(html: str) -> Response[str]:

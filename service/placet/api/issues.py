@@ -8,9 +8,7 @@ from placet.domain.error_terms import Issue
 from placet.domain.errors import InputInvalid
 
 # A place is made of our own member names and of indices; whatever else looks like one is a caller's word.
-_WHERE = re.compile(
-    r"(?P<what>.*?)(?: - at `\$(?P<where>(?:\.[a-z_]+|\[(?:\d+|\.\.\.)\])*)`)?", re.DOTALL
-)
+_WHERE = re.compile(r"(?P<what>.*?)(?: - at `\$(?P<where>(?:\.[a-z_]+|\[(?:\d+|\.\.\.)\])*)`)?", re.DOTALL)
 _STEP = re.compile(r"\.([a-z_]+)|\[(\d+|\.\.\.)\]")
 _MEMBER = re.compile(r"Object (?P<kind>contains unknown|missing required) field `(?P<name>.*)`", re.DOTALL)
 

