@@ -143,7 +143,7 @@ def _compose(settings: Settings, store: Store, clock: Clock, metrics: Metrics, w
         withdraw=WithdrawOpen(approvals, directory),
         consume=ConsumeApproval(approvals, ring, issuer),
         report=ReportExecution(approvals, limits),
-        readiness=Readiness(store, ring),
+        readiness=Readiness(store, ring, issuer),
         waiters=waiters,
         sweeper=sweeper,
         metrics=metrics,

@@ -62,7 +62,7 @@ async def test_the_least_question_gets_every_default(anywhere: Harness) -> None:
         "outcome": None,
         "requested": None,
         "extensions": {},
-        "links": {"self": f"/v1/approvals/{approval_id}", "ui": f"/approvals/{approval_id}"},
+        "links": {"self": f"/v1/approvals/{approval_id}", "ui": None},
         "model": {"code": "APPROVAL_REQUIRED", "message": message, "retryable": False},
         "confirmation": {
             "code": "CONFIRMATION_REQUIRED",

@@ -1,6 +1,7 @@
 """Ready: whether this replica should be sent calls, and why not."""
 
 import logging
+from contextlib import suppress
 
 from placet.domain.errors import StoreUnavailable
 from placet.store.opened import Store
@@ -11,13 +12,25 @@ _log = logging.getLogger(__name__)
 
 
 class Readiness:
-    """Looks at what every call needs: the store, and a keyring that all replicas agree on."""
+    """Looks at what every call needs: the store, and what all replicas must agree on.
 
-    def __init__(self, store: Store, ring: KeyringFile) -> None:
+    Args:
+        store: The store.
+        ring: The keyring.
+        issuer: The ``iss`` of our tokens.
+    """
+
+    def __init__(self, store: Store, ring: KeyringFile, issuer: str) -> None:
         self._store = store
         self._ring = ring
+        self._issuer = issuer
         self.stopping = False
         """Set when the service goes down, so that balancers send no more."""
+
+    async def announce(self) -> None:
+        """Say that a service begins: replicas that issue tokens under another name go unready."""
+        with suppress(StoreUnavailable):  # then it is not ready anyway
+            await self._store.registry.show_issuer(self._issuer)
 
     async def faults(self) -> list[str]:
         """What is wrong, each a sentence that says what to do; empty where calls are welcome."""
@@ -34,6 +47,13 @@ class Readiness:
             apart = await self._store.registry.agree_on_keyring(
                 ring.generation, ring.fingerprint(), ring.seal_fingerprint()
             )
+            issuer = await self._store.registry.issuer()
         except StoreUnavailable:
             return ["The store can't be reached."]
-        return [] if apart is None else [apart]
+        faults = [] if apart is None else [apart]
+        if issuer not in {None, self._issuer}:
+            faults.append(
+                "Another replica issues tokens under another PLACET_PUBLIC_URL, and each refuses the "
+                "other's: set the same one on all."
+            )
+        return faults

@@ -105,10 +105,10 @@ class RequestedView(Struct, frozen=True, kw_only=True):
 
 
 class LinksView(Struct, frozen=True, kw_only=True):
-    """Paths on this service."""
+    """Paths on this service; ``ui`` once there is a page for people."""
 
     self: str
-    ui: str
+    ui: str | None
 
 
 class RecordView(Struct, frozen=True, kw_only=True):
@@ -225,7 +225,7 @@ def record_view(
         outcome=_outcome(approval),
         requested=None,
         extensions=EMPTY_OBJECT if frame else ask.extensions,
-        links=LinksView(self=f"/v1/approvals/{ask.id}", ui=f"/approvals/{ask.id}"),
+        links=LinksView(self=f"/v1/approvals/{ask.id}", ui=None),
         token=UNSET if token is None else token,
         replayed=UNSET if replayed is None else replayed,
         **faces,

@@ -159,7 +159,7 @@ def _looked_at(args: argparse.Namespace, context: Context, remote: Remote, decis
         raise Stop(f"There is nothing to decide: it is {visible(record.status)}.")
     if record.digest is None:
         raise Stop("This credential may look, but not decide. Decide with an approver's.")
-    if shown.was_cut:
+    if shown.was_cut and decision == "approve":  # saying no is never made harder
         raise Stop("Not all of the input was shown. Look at the whole of it first: --full.")
     if not context.ask(f"{decision.capitalize()} exactly this?", default=False):
         raise Stop("Nothing was decided.")

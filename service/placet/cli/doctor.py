@@ -56,7 +56,12 @@ def run(args: argparse.Namespace, context: Context) -> int:
         ],
     }
     lines = [line for finding in findings for line in _lines(finding, context.console.out)]
-    last = f"{failed} of {len(findings)} failed." if failed else "Nothing stands in the way."
+    warned = sum(finding.level is Level.WARN for finding in findings)
+    last = "Nothing stands in the way."
+    if warned:
+        last = f"Nothing stands in the way; {warned} of {len(findings)} deserve a look."
+    if failed:
+        last = f"{failed} of {len(findings)} failed."
     context.console.result(document, *lines, "", last)
     return Exit.FAILED if failed else Exit.OK
 
@@ -76,7 +81,7 @@ def _lines(finding: Finding, out: Terminal) -> Iterator[str]:
 def _configuration(settings: Settings) -> Iterator[Finding]:
     server = settings.server
     where = f"{server.host} port {server.port}"
-    text = f"Listens on {where}, is reached at {server.public_url} ({server.environment})."
+    text = f"A service started now listens on {where}, is reached at {server.public_url} ({server.environment})."
     yield _finding(Level.GOOD, "configuration", text)
     if server.tls_cert_file is None or server.tls_key_file is None:
         return

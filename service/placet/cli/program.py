@@ -19,7 +19,7 @@ from placet.tokens.keyring_file import KeyringMissingError
 
 INSTALL_SERVER: Final = "pip install 'placet[server]'"
 _SERVER_LIBRARIES: Final = frozenset(
-    {"httptools", "litestar", "prometheus_client", "redis", "structlog", "uvicorn", "uvloop"}
+    {"hiredis", "httptools", "litestar", "prometheus_client", "redis", "structlog", "uvicorn", "uvloop"}
 )
 
 Command = Callable[..., int]

@@ -62,6 +62,7 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
         with telling_faults():
             services = await open_services(settings)
         exits.push_async_callback(services.close)
+        await services.readiness.announce()
         metrics = _start_metrics(settings, services)
         exits.push_async_callback(asyncio.to_thread, metrics.stop)
         services.store.stream.start()

@@ -164,7 +164,7 @@ def _persistence(facts: ServerFacts, settings: StoreSettings) -> list[Finding]:
         text = (
             "Every answer is on disk (appendfsync always)."
             if always
-            else "Answers may be lost in a crash: set appendonly yes, and PLACET_DURABILITY=fsync."
+            else "Answers may be lost in a crash: set appendonly yes and appendfsync always on the server."
         )
         return [Finding(level=level, subject="durability", text=text)]
     if always or can_wait:

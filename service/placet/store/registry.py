@@ -10,6 +10,7 @@ from placet.domain.errors import StoreUnavailable
 from placet.store import keys
 
 _KEYRING = "keyring"
+_ISSUER = "issuer"
 
 
 class Registry:
@@ -58,6 +59,29 @@ class Registry:
         except (RedisError, OSError) as fault:
             raise StoreUnavailable from fault
         return sorted(field.decode()[2:] for field in fields if field.startswith(b"t:"))
+
+    async def show_issuer(self, issuer: str) -> None:
+        """Say under which public URL this replica issues tokens; the last to say so is right.
+
+        Raises:
+            StoreUnavailable: The store can't be asked.
+        """
+        try:
+            await self._client.hset(keys.REGISTRY, _ISSUER, issuer)
+        except (RedisError, OSError) as fault:
+            raise StoreUnavailable from fault
+
+    async def issuer(self) -> str | None:
+        """The public URL that the replica which started last issues tokens under.
+
+        Raises:
+            StoreUnavailable: The store can't be asked.
+        """
+        try:
+            shown: Any = await self._client.hget(keys.REGISTRY, _ISSUER)
+        except (RedisError, OSError) as fault:
+            raise StoreUnavailable from fault
+        return None if shown is None else shown.decode()
 
     async def agree_on_keyring(self, generation: int, fingerprint: str, seal: str) -> str | None:
         """Compare this replica's keyring with the newest any replica has shown; show it where it is newer.
