@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 from fakeredis import FakeAsyncRedis
+from msgspec import structs
 from redis.asyncio import Redis
 
 from placet.app import create_app
@@ -161,6 +162,12 @@ class Harness:
         issued = await self.services.enrolment.create(person)
         return Party(self.http, tenant, name, issued.credential)
 
+    async def owned_by(self, name: str, *owners: str) -> None:
+        """Change who stands behind a client."""
+        enrolment = self.services.enrolment
+        client, stored = await enrolment._known("default", f"client:{name}")
+        await enrolment._write(client, expected=stored, changed=structs.replace(client, owners=owners))
+
     async def close(self) -> None:
         """Stop everything."""
         await self.http.aclose()
@@ -189,6 +196,11 @@ async def opened(
         yield harness
     finally:
         await harness.close()
+
+
+def holder(h: Harness, name: str, credential: str) -> Party:
+    """Someone who holds this credential, before this service."""
+    return Party(h.http, "default", name, credential)
 
 
 def _clients(redis: Redis, settings: StoreSettings) -> tuple[Redis, Redis, Redis]:

@@ -1,6 +1,7 @@
 """One request as a server hands it to the application: for what no HTTP client would send."""
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
@@ -8,6 +9,15 @@ from urllib.parse import unquote
 from litestar.types import ASGIApp
 
 Headers = Sequence[tuple[bytes, bytes]]
+
+HOST = (b"host", b"127.0.0.1:8420")
+"""The name of the default settings."""
+TYPE = (b"content-type", b"application/json")
+
+
+def bearer(credential: str) -> tuple[bytes, bytes]:
+    """The header that a credential comes in."""
+    return (b"authorization", b"Bearer " + credential.encode())
 
 
 class Exchange:
@@ -77,3 +87,8 @@ class Exchange:
     def header(self, name: str) -> list[str]:
         """The values of a header of the answer."""
         return [value.decode() for key, value in self.headers if key.decode().lower() == name]
+
+    @property
+    def refusal(self) -> tuple[int | None, str]:
+        """Status and code of an answer that must be a problem document."""
+        return self.status, json.loads(self.body)["code"]

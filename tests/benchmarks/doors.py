@@ -20,10 +20,12 @@ class Recording(Link):
         self._link = link
         self.sent: dict[str, bytes] = {}
 
-    def call(self, name: str, key: str, args: Sequence[Argument]) -> Awaitable[Reply]:
+    def call(
+        self, name: str, key: str, args: Sequence[Argument], *, asserts: bool = True
+    ) -> Awaitable[Reply]:
         """Note the command and let it through."""
         self.sent[name] = _evalsha(self._known[name], key, args)
-        return self._link.call(name, key, args)
+        return self._link.call(name, key, args, asserts=asserts)
 
 
 class Nowhere(Link):
@@ -32,7 +34,7 @@ class Nowhere(Link):
     def __init__(self) -> None:
         self._known = load()
 
-    def call(self, name: str, key: str, args: Sequence[Argument]) -> NoReturn:
+    def call(self, name: str, key: str, args: Sequence[Argument], *, asserts: bool = True) -> NoReturn:
         """Stop the caller with the command in hand."""
         raise _Stopped(_evalsha(self._known[name], key, args))
 

@@ -134,12 +134,12 @@ class Replica:
     async def create_command(self, number: int) -> bytes:
         """What asking question ``number`` sends to the store."""
         services = self.services
-        use = RequestApproval(self._nowhere, services.directory, services.settings.limits)
+        use = RequestApproval(self._nowhere, services.directory, services.ring, services.settings.limits)
         return await stopped(self._create(use, number))
 
     async def consume_command(self, grant: Grant) -> bytes:
         """What consuming ``grant`` sends to the store."""
-        use = ConsumeApproval(self._nowhere, self.services.ring, self._issuer)
+        use = ConsumeApproval(self._nowhere, self.services.directory, self.services.ring, self._issuer)
         body = msgspec.convert(grant.body, Consume)
         return await stopped(use(self._runtime, self._client, grant.id, body))
 
@@ -149,13 +149,15 @@ class Replica:
         recorder = Recording(services.store.link)
         store = Approvals(recorder, limits)
         [number] = self.numbers(1)
-        asked = await self._create(RequestApproval(store, services.directory, limits), number)
+        asked = await self._create(RequestApproval(store, services.directory, services.ring, limits), number)
         ask = asked.approval.ask
         decide = DecideApproval(store, services.directory, services.ring, limits)
         await decide(self._person, ask.id, Decide(decision=Verdict.APPROVE, digest=asked.approval.digest))
         seen = await services.read.get(self._runtime, ask.id)
         body = msgspec.convert(samples.consumption(number, seen.token or ""), Consume)
-        await ConsumeApproval(store, services.ring, self._issuer)(self._runtime, self._client, ask.id, body)
+        await ConsumeApproval(store, services.directory, services.ring, self._issuer)(
+            self._runtime, self._client, ask.id, body
+        )
         record = (await services.store.approvals.get(TENANT, ask.id, epoch=None)).record
         assert record is not None
         documents = [line.split(b" ", 2)[2] for line in record.log]

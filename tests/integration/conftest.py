@@ -30,3 +30,12 @@ async def anywhere(client: Redis, ring_directory: Path, clock: ManualClock) -> A
     """A service over a store of every kind in turn."""
     async with opened(client, ring_directory, clock) as harness:
         yield harness
+
+
+@pytest.fixture
+async def pair(
+    client: Redis, ring_directory: Path, clock: ManualClock
+) -> AsyncIterator[tuple[Harness, Harness]]:
+    """Two replicas over one store of every kind."""
+    async with opened(client, ring_directory, clock) as here, opened(client, ring_directory, clock) as there:
+        yield here, there

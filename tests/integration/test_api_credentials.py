@@ -1,33 +1,12 @@
 """Credentials: what each is good for, and that taking one back counts at once and everywhere."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from redis.asyncio import Redis
 
-from placet.application.enroll import EnrolmentRefused
-from placet.domain.principals import Approver, Client, Scope
-from tests.factories import ManualClock
-from tests.harness import Harness, Party, opened, reason, record, refusal
+from tests.harness import Harness, holder, reason, record, refusal
 
 UNKNOWN = (401, "UNAUTHENTICATED")
-
-
-def holder(h: Harness, name: str, credential: str) -> Party:
-    """Someone who holds this credential."""
-    return Party(h.http, "default", name, credential)
-
-
-async def test_a_credential_is_shown_once_and_kept_as_a_hash(anywhere: Harness) -> None:
-    """It names tenant and key, has 256 bits of secret, and the store has none of them in the clear."""
-    runtime = await anywhere.client()
-    plc, tenant, kid, secret = runtime.credential.split("_", 3)
-    assert (plc, tenant, len(kid), len(secret)) == ("plc", "default", 12, 43)
-    for field, document in (await anywhere.services.store.principals.all("default"))[1].items():
-        assert field == "client:runtime"
-        assert secret.encode() not in document
 
 
 async def test_several_replicas_take_one_credential(pair: tuple[Harness, Harness]) -> None:
@@ -38,15 +17,6 @@ async def test_several_replicas_take_one_credential(pair: tuple[Harness, Harness
     asked = await runtime.asked()
     record(await holder(there, "runtime", runtime.credential).read(asked["id"]))
     record(await holder(here, "ann", ann.credential).decide(asked))
-
-
-@pytest.fixture
-async def pair(
-    client: Redis, ring_directory: Path, clock: ManualClock
-) -> AsyncIterator[tuple[Harness, Harness]]:
-    """Two replicas over one store of every kind."""
-    async with opened(client, ring_directory, clock) as here, opened(client, ring_directory, clock) as there:
-        yield here, there
 
 
 async def test_a_revocation_counts_at_once_on_every_replica(pair: tuple[Harness, Harness]) -> None:
@@ -92,40 +62,6 @@ async def test_a_stale_replica_serves_no_route(pair: tuple[Harness, Harness], ro
     record(await away.read(asked["id"]))
     await here.services.enrolment.revoke("default", "client:runtime")
     assert refusal(await route(away, asked)) == UNKNOWN
-
-
-async def test_a_rotation_leaves_two_secrets_alive(pair: tuple[Harness, Harness]) -> None:
-    """The one before goes on until the next rotation; older ones are dead everywhere at once."""
-    here, there = pair
-    secrets = [(await here.client()).credential]
-    for _ in range(2):
-        secrets.append((await here.services.enrolment.rotate("default", "client:runtime")).credential)
-        for h in (here, there):
-            states = [(await holder(h, "runtime", each).list()).status_code for each in secrets]
-            assert states == [401] * (len(secrets) - 2) + [200, 200]
-
-
-async def test_one_secret_can_be_taken_back(anywhere: Harness) -> None:
-    """Revoking a key leaves the other one; an unknown key is told with those there are."""
-    enrolment = anywhere.services.enrolment
-    first = await anywhere.client()
-    second = (await enrolment.rotate("default", "client:runtime")).credential
-    kid = first.credential.split("_")[2]
-    await enrolment.revoke("default", "client:runtime", kid)
-    assert refusal(await first.list()) == UNKNOWN
-    record(await holder(anywhere, "runtime", second).list())
-    with pytest.raises(EnrolmentRefused, match=second.split("_")[2]):
-        await enrolment.revoke("default", "client:runtime", kid)
-
-
-async def test_a_name_that_was_revoked_is_free_and_starts_anew(anywhere: Harness) -> None:
-    """A new client of an old name has nothing of the old one's credentials, but sees its records."""
-    old = await anywhere.client()
-    asked = await old.asked()
-    await anywhere.services.enrolment.revoke("default", "client:runtime")
-    new = await anywhere.client()
-    assert refusal(await old.list()) == UNKNOWN
-    assert (await new.seen(asked["id"]))["id"] == asked["id"]
 
 
 WRONG = {
@@ -223,124 +159,3 @@ async def test_each_scope_opens_its_own_routes(h: Harness, scope: str, allowed: 
             assert response.status_code != 403 or response.json()["details"] != {"reason": "scope"}
         else:
             assert reason(response) == (403, "FORBIDDEN", "scope"), name
-
-
-async def test_a_bridge_speaks_for_its_people_up_to_its_risk(anywhere: Harness) -> None:
-    """The decision names the person and, as submitted by, the bridge; beyond its bounds there is none."""
-    runtime = await anywhere.client()
-    await anywhere.approver("ann", shown_as="Ann B.")
-    bridge = await anywhere.client("slackbot", "decide_as", people=["ann", "bob"], max_risk="medium")
-    asked = await runtime.asked()
-    assert reason(await bridge.decide(asked, approver={"id": "eve"})) == (403, "FORBIDDEN", "not-an-approver")
-    assert reason(await bridge.decide(asked, approver={"id": "ANN"})) == (403, "FORBIDDEN", "not-an-approver")
-    missing = await bridge.decide(asked)
-    assert refusal(missing) == (422, "INPUT_INVALID")
-    assert [issue["path"] for issue in missing.json()["model"]["issues"]] == ["/approver"]
-    (vote,) = record(await bridge.decide(asked, approver={"id": "ann"}))["decisions"]
-    assert vote["approver"] == {"id": "ann", "display_name": "Ann B."}
-    assert (vote["channel"], vote["submitted_by"]) == ("slackbot", "slackbot")
-    risky = await runtime.asked(risk="high")
-    assert refusal(await bridge.decide(risky, approver={"id": "ann"})) == (404, "APPROVAL_NOT_FOUND")
-    low = await runtime.asked(risk="low")
-    (vote,) = record(await bridge.decide(low, "reject", approver={"id": "bob"}))["decisions"]
-    assert vote["approver"] == {"id": "bob", "display_name": None}
-    trail = record(await runtime.trail(asked["id"]))["items"]
-    assert [(line["by"], line.get("channel")) for line in trail] == [
-        ("runtime", None),
-        ("eve", "slackbot"),
-        ("ANN", "slackbot"),
-        ("ann", "slackbot"),
-    ]
-
-
-async def test_one_person_has_one_vote_in_every_channel(anywhere: Harness) -> None:
-    """The same vote through a bridge and by one's own credential is the same vote."""
-    runtime, ann = await anywhere.client(), await anywhere.approver()
-    bridge = await anywhere.client("bridge", "decide_as", people=["ann"], max_risk="high")
-    asked = await runtime.asked()
-    first = record(await bridge.decide(asked, approver={"id": "ann"}))
-    assert record(await ann.decide(asked)) == first
-
-
-async def test_a_client_and_an_approver_may_share_a_name(anywhere: Harness) -> None:
-    """They are two principals: each has its own rights, and revoking one leaves the other."""
-    client, person = await anywhere.client("ann"), await anywhere.approver("ann")
-    asked = await client.asked()
-    assert reason(await client.decide(asked)) == (403, "FORBIDDEN", "scope")
-    assert reason(await person.ask(input=1)) == (403, "FORBIDDEN", "scope")
-    await anywhere.services.enrolment.revoke("default", "client:ann")
-    assert refusal(await client.list()) == UNKNOWN
-    assert record(await person.decide(asked))["status"] == "approved"
-
-
-FAULTY = {
-    "no scope": Client(tenant="default", name="x", scopes=frozenset()),
-    "both sides": Client(
-        tenant="default", name="x", scopes=frozenset({Scope.DECIDE_AS, Scope.REQUEST}), people=("a",)
-    ),
-    "a bridge without people": Client(tenant="default", name="x", scopes=frozenset({Scope.DECIDE_AS})),
-    "people without a bridge": Client(
-        tenant="default", name="x", scopes=frozenset({Scope.READ}), people=("a",)
-    ),
-    "a tenant in capitals": Client(tenant="Default", name="x", scopes=frozenset({Scope.READ})),
-    "a tenant with a brace": Client(tenant="a}b", name="x", scopes=frozenset({Scope.READ})),
-    "a name with a blank": Client(tenant="default", name="a b", scopes=frozenset({Scope.READ})),
-    "a name with a line feed": Client(tenant="default", name="a\n", scopes=frozenset({Scope.READ})),
-    "an owner of two scripts": Client(
-        tenant="default", name="x", scopes=frozenset({Scope.REQUEST}), owners=("\u0430nn",)
-    ),
-    "a pattern with a blank": Client(
-        tenant="default", name="x", scopes=frozenset({Scope.REQUEST}), capabilities=("a b",)
-    ),
-    "a person without a name": Approver(tenant="default", id=" "),
-    "a person with a zero width": Approver(tenant="default", id="a\u200bn"),
-}
-
-
-@pytest.mark.parametrize("principal", FAULTY.values(), ids=FAULTY.keys())
-async def test_a_faulty_principal_is_not_entered(h: Harness, principal: Client | Approver) -> None:
-    """Whatever could not be judged safely later is refused when it is entered, with a reason."""
-    with pytest.raises(EnrolmentRefused, match=r"\."):
-        await h.services.enrolment.create(principal)
-    assert (await h.services.store.principals.all(principal.tenant))[1] == {}
-
-
-async def test_a_name_is_entered_once(anywhere: Harness) -> None:
-    """Creating it again is refused, and the first credential goes on."""
-    runtime, ann = await anywhere.client(), await anywhere.approver()
-    with pytest.raises(EnrolmentRefused, match="rotate"):
-        await anywhere.client()
-    with pytest.raises(EnrolmentRefused, match="rotate"):
-        await anywhere.approver()
-    record(await runtime.list())
-    record(await ann.list())
-
-
-@pytest.mark.parametrize("field", ["client:nobody", "approver:nobody"])
-async def test_who_is_not_there_can_not_be_changed(h: Harness, field: str) -> None:
-    """Rotating or revoking nobody says how to find somebody."""
-    for change in (h.services.enrolment.rotate, h.services.enrolment.revoke):
-        with pytest.raises(EnrolmentRefused, match="list"):
-            await change("default", field)
-
-
-async def test_two_changes_at_once_do_not_undo_each_other(h: Harness) -> None:
-    """Of two operators who change the same principal the later one is told to look again."""
-    await h.client()
-    enrolment, store = h.services.enrolment, h.services.store.principals
-    principal, stored = await enrolment._known("default", "client:runtime")
-    await enrolment.rotate("default", "client:runtime")
-    with pytest.raises(EnrolmentRefused, match="meanwhile"):
-        await enrolment._write(principal, expected=stored, changed=None)
-    assert (await store.all("default"))[1]
-
-
-async def test_the_list_of_principals_is_fresh(pair: tuple[Harness, Harness]) -> None:
-    """An operator sees what another process has just entered."""
-    here, there = pair
-    await here.client("one")
-    assert set((await there.services.enrolment.all("default")).clients) == {"one"}
-    await here.client("two")
-    await here.approver("ann")
-    found = await there.services.enrolment.all("default")
-    assert (set(found.clients), set(found.approvers)) == ({"one", "two"}, {"ann"})

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from placet.application import grants
 from tests.factories import a_creation, an_ask
 from tests.harness import Harness, Party, record, refusal
 
@@ -163,7 +164,9 @@ async def test_a_narrow_page_may_be_short_but_goes_on(h: Harness) -> None:
     ann, rare = await h.approver(), {0, 700, 1_150}
     epoch = (await h.services.directory.authenticate(ann.credential)).epoch
     for n in range(1_200):
-        ask = an_ask(id=f"q-{n:04d}", asked_by=f"c{n % 2}", capability="rare" if n in rare else "usual")
+        capability = "rare" if n in rare else "usual"
+        ask = an_ask(id=f"q-{n:04d}", asked_by=f"c{n % 2}", capability=capability)
+        ask = grants.seal_ask(h.services.ring.sealer, ask)
         await h.services.store.approvals.create(ask, a_creation(ask), epoch=epoch)
     found = await pages(ann, capability="rare", limit=10)
     assert found == [["q-1150", "q-0700"], ["q-0000"]]

@@ -63,8 +63,9 @@ async def test_an_owner_when_it_was_asked_stays_one(anywhere: Harness) -> None:
     """Taking the owner off the client after it asked does not make room for an approval."""
     runtime, zoe = await anywhere.client(owners=["zoe"]), await anywhere.approver("zoe")
     asked = await runtime.asked()
+    await anywhere.owned_by("runtime")
+    assert refusal(await zoe.decide(asked)) == SELF
     await anywhere.services.enrolment.revoke("default", "client:runtime")
-    await anywhere.client("runtime")
     assert refusal(await zoe.decide(asked)) == SELF
 
 
@@ -72,8 +73,7 @@ async def test_an_owner_since_then_is_one_too(anywhere: Harness) -> None:
     """Becoming an owner after the question was asked takes the right away as well."""
     runtime, zoe = await anywhere.client(), await anywhere.approver("zoe")
     asked = await runtime.asked()
-    await anywhere.services.enrolment.revoke("default", "client:runtime")
-    await anywhere.client("runtime", owners=["zoe"])
+    await anywhere.owned_by("runtime", "zoe")
     assert refusal(await zoe.decide(asked)) == SELF
 
 

@@ -8,11 +8,9 @@ import httpx
 import pytest
 
 from placet.application.query import FALLBACK_S
-from tests.harness import BASE_URL, Harness, Party, record, refusal
+from tests.harness import Harness, Party, record, refusal
 from tests.tools import until
-from tests.wire import Exchange
-
-HOST = (b"host", BASE_URL.partition("//")[2].encode())
+from tests.wire import HOST, Exchange, bearer
 
 
 @pytest.fixture
@@ -219,7 +217,7 @@ async def test_other_credentials_may_change_meanwhile(h: Harness) -> None:
 
 def poll(h: Harness, party: Party, approval_id: str) -> Exchange:
     """A wait whose client can hang up."""
-    headers = [HOST, (b"authorization", f"Bearer {party.credential}".encode())]
+    headers = [HOST, bearer(party.credential)]
     return Exchange(h.app, "GET", f"/v1/approvals/{approval_id}?wait=60", headers)
 
 

@@ -15,9 +15,7 @@ from placet.tokens.keyring import ROTATION_WAIT_MS
 from placet.tokens.keyring_file import update
 from tests.factories import ManualClock
 from tests.harness import BASE_URL, Harness, opened, record, refusal
-from tests.wire import Exchange
-
-HOST = (b"host", BASE_URL.partition("//")[2].encode())
+from tests.wire import HOST, Exchange
 
 
 @pytest.fixture

@@ -33,10 +33,9 @@ async def test_the_earlier_of_two_names_goes_unready(store: Store, ring: Keyring
     await one.announce()
     await other.announce()
     assert await other.faults() == []
-    assert await one.faults() == [
-        "Another replica issues tokens under another PLACET_PUBLIC_URL, and each refuses the other's: "
-        "set the same one on all."
-    ]
+    (fault,) = await one.faults()
+    assert fault.startswith("Another replica issues tokens under another PLACET_PUBLIC_URL")
+    assert fault.endswith("set the same one on all.")
 
 
 async def test_a_name_changed_everywhere_is_agreed(store: Store, ring: KeyringFile) -> None:
@@ -48,6 +47,8 @@ async def test_a_name_changed_everywhere_is_agreed(store: Store, ring: KeyringFi
     assert await restarted.faults() == []
 
 
-async def test_before_any_service_there_is_nothing_to_disagree_with(store: Store, ring: KeyringFile) -> None:
-    """A command that looks at a store on which nothing runs finds nothing wrong."""
+async def test_a_command_has_nothing_to_disagree_with(store: Store, ring: KeyringFile) -> None:
+    """A command that only works on the store, beside a service or alone, finds nothing wrong."""
+    assert await Readiness(store, ring, HERE).faults() == []
+    await Readiness(store, ring, THERE).announce()
     assert await Readiness(store, ring, HERE).faults() == []

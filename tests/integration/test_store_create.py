@@ -65,6 +65,16 @@ async def test_a_hidden_input_is_not_held(store: Store, client: Redis) -> None:
     assert not [key for key in await dump(client) if ":i:" in key]
 
 
+async def test_a_plain_question_takes_these_keys(store: Store, client: Redis) -> None:
+    """Record, log, input; the indexes, what it waits in, what may join it; the stream and the clock."""
+    ask = await asked(store, new={"join": "same"})
+    assert {key.removeprefix("{placet:default}:") for key in await dump(client)} == {
+        *(f"{part}:{ask.id}" for part in "ali"),
+        *("x", "x:p", "x:c:runtime", "w", "w:runtime", "j:same"),
+        *("s", "m"),
+    }
+
+
 async def test_asking_is_one_event(store: Store, client: Redis) -> None:
     """One question, one event."""
     ask = await asked(store)

@@ -20,6 +20,7 @@ from tests.steps import (
     dump,
     events,
     high_water_ms,
+    in_status,
     read,
     report,
     spend,
@@ -280,6 +281,18 @@ class TestSweep:
         clock.move(WAIT_MS + 1)
         assert (await store.approvals.sweep(TENANT, limit=10)).settled == 0
         assert await client.zcard("{placet:default}:w") == 0
+
+
+@pytest.mark.parametrize("index", ["w", "g"])
+async def test_a_leftover_is_cleared_not_settled(
+    store: Store, client: Redis, clock: ManualClock, index: str
+) -> None:
+    """An entry whose record no longer waits for it is taken out, and the record stays as it is."""
+    ask = await in_status(store, clock, Status.CANCELLED)
+    await client.zadd("{placet:default}:" + index, {ask.id: T0_MS - 1})
+    assert (await store.approvals.sweep(TENANT, limit=10)).settled == 0
+    assert await client.zcard("{placet:default}:" + index) == 0
+    assert approval_of(await read(store, ask)).status is Status.CANCELLED
 
 
 async def test_an_expired_record_leaves_the_pending_indexes(

@@ -28,6 +28,23 @@ async def test_tenants_are_listed_by_name(store: Store) -> None:
     assert await store.registry.tenants() == ["alpha", "beta"]
 
 
+async def test_the_issuer_is_the_last_to_say_so(store: Store) -> None:
+    """Replicas see under which public URL the newest of them issues tokens."""
+    assert await store.registry.issuer() is None
+    for issuer in ("https://old.example", "https://new.example"):
+        await store.registry.show_issuer(issuer)
+    assert await store.registry.issuer() == "https://new.example"
+    assert await store.registry.tenants() == []
+
+
+@pytest.mark.parametrize("name", [b"t:", b"t:Upper", b"t:}:m", b"t:\xff", b"t:" + b"a" * 64, b"x:alpha"])
+async def test_what_is_no_tenants_name_is_no_tenant(store: Store, client: Redis, name: bytes) -> None:
+    """Whoever can only write the store names no key of ours with it."""
+    await store.registry.add_tenant("alpha")
+    await client.hset("placet:registry", name, "1")
+    assert await store.registry.tenants() == ["alpha"]
+
+
 async def test_the_keyring_is_no_tenant(store: Store) -> None:
     """Both are in one key."""
     await store.registry.agree_on_keyring(1, PRINT, SEAL)
@@ -98,6 +115,8 @@ class TestUnreachable:
             pytest.param(lambda registry: registry.add_tenant("alpha"), id="add_tenant"),
             pytest.param(lambda registry: registry.remove_tenant("alpha"), id="remove_tenant"),
             pytest.param(lambda registry: registry.tenants(), id="tenants"),
+            pytest.param(lambda registry: registry.issuer(), id="issuer"),
+            pytest.param(lambda registry: registry.show_issuer("https://one.example"), id="show_issuer"),
             pytest.param(lambda registry: registry.agree_on_keyring(1, PRINT, SEAL), id="agree"),
         ],
     )

@@ -132,6 +132,13 @@ async def test_a_run_index_outlives_its_last_record(store: Store, client: Redis)
     assert about(11 * DAY_MS + RECORD_MS, (await lives(client))["x:r:run-1"])
 
 
+async def test_a_shorter_question_does_not_cut_its_run(store: Store, client: Redis) -> None:
+    """The longest life counts, in whatever order they were asked."""
+    await asked(store, new={"expires_in_ms": 10 * DAY_MS}, run="run-1")
+    await asked(store, run="run-1")
+    assert about(11 * DAY_MS + RECORD_MS, (await lives(client))["x:r:run-1"])
+
+
 async def test_a_run_index_whose_end_is_near_is_prolonged(store: Store, client: Redis) -> None:
     """A record that ends late still finds its run kept as long as itself."""
     ask = await asked(store, run="run-1")

@@ -6,12 +6,12 @@ from msgspec import UNSET, Struct
 
 from placet.application import grants
 from placet.application.commands import Consume, Introspect
-from placet.application.directory import Caller
+from placet.application.directory import Caller, Directory
 from placet.application.rulings import error_for
-from placet.domain import binding, machine
+from placet.domain import binding, machine, policy
 from placet.domain.canonical import canonicalize
-from placet.domain.error_terms import Issue
-from placet.domain.errors import ApprovalTokenInvalid, InputInvalid, PlacetError
+from placet.domain.error_terms import ForbiddenReason, Issue
+from placet.domain.errors import ApprovalTokenInvalid, Forbidden, InputInvalid, PlacetError
 from placet.domain.machine import Ruling
 from placet.domain.model import Approval
 from placet.domain.principals import Client
@@ -40,12 +40,14 @@ class ConsumeApproval:
 
     Args:
         store: The approvals.
+        directory: Knows who may still decide.
         ring: Keys to verify tokens and votes with.
         issuer: The ``iss`` of our tokens.
     """
 
-    def __init__(self, store: Approvals, ring: KeyringFile, issuer: str) -> None:
+    def __init__(self, store: Approvals, directory: Directory, ring: KeyringFile, issuer: str) -> None:
         self._store = store
+        self._directory = directory
         self._ring = ring
         self._issuer = issuer
 
@@ -61,6 +63,10 @@ class ConsumeApproval:
         claims = None if body.token is None else self._claims(caller, body.token)
         if claims is not None and claims.jti != approval_id:
             claims = None
+        # A token that names someone who may no longer decide grants nothing: it is as if there were none.
+        lapsed = claims is not None and await self._has_lapsed(caller, claims)
+        if lapsed:
+            claims = None
         spend = Spending(
             client=client.name,
             sees=client.sees(),
@@ -73,6 +79,8 @@ class ConsumeApproval:
         )
         answer = await self._store.consume(caller.tenant, approval_id, spend, epoch=caller.epoch)
         approval = None if answer.record is None else answer.record.approval()
+        if lapsed and answer.ruling is Ruling.TOKEN:
+            raise Forbidden(ForbiddenReason.APPROVER_NO_LONGER_ENTITLED)
         if approval is None or answer.ruling not in {Ruling.OK, Ruling.REPLAYED}:
             party = approval is not None and client.name in {approval.ask.asked_by, approval.ask.audience}
             raise error_for(answer.ruling, approval, party=party)
@@ -100,10 +108,19 @@ class ConsumeApproval:
         )
         ruling = machine.judge_consume(answer.record.state(), attempt, answer.now_ms)
         approval = answer.record.approval()
+        if ruling is Ruling.OK and await self._has_lapsed(caller, claims):
+            return _refused(Forbidden(ForbiddenReason.APPROVER_NO_LONGER_ENTITLED))
         if ruling is Ruling.OK:
             grants.prove(self._ring.sealer, approval, call)
             return Verdict(active=True)
         return _refused(error_for(Ruling.CONSUMED if ruling is Ruling.REPLAYED else ruling, approval))
+
+    async def _has_lapsed(self, caller: Caller, claims: TokenClaims) -> bool:
+        """Whether one of those who approved may not decide any more (design §7: judged again at consume)."""
+        known = await self._directory.known_to(caller)
+        return not all(
+            policy.may_still_decide(person.id, known.clients, known.approvers) for person in claims.apr
+        )
 
     def _claims(self, caller: Caller, token: str) -> TokenClaims | None:
         try:

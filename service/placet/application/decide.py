@@ -58,7 +58,7 @@ class DecideApproval:
         shown = read.record.approval()
         ask, hidden = shown.ask, not policy.sees(caller.principal, shown.ask)
         if body.decision is Verdict.APPROVE and shown.status is Status.PENDING and not hidden:
-            grants.check_card(shown)  # before a vote on it is sealed
+            grants.check_card(self._ring.sealer, shown)  # before a vote on it is sealed
         snapshot = await self._directory.known_to(caller)
         person = _person(caller, body, snapshot)
         bridge = caller.principal if isinstance(caller.principal, Client) else None

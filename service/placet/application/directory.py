@@ -153,7 +153,7 @@ class Directory:
         by_key: dict[str, Principal] = {}
         for field, document in documents.items():
             principal = self.open(tenant, field, document)
-            if principal is None:
+            if principal is None or not principal.keys:  # revoked: its name is taken, and that is all
                 continue
             if isinstance(principal, Client):
                 clients[principal.name] = principal

@@ -74,17 +74,22 @@ class Enrolment:
         return await self._issue(principal, expected=stored)
 
     async def revoke(self, tenant: str, field: str, kid: str | None = None) -> None:
-        """Take back one credential, or the principal with all of them.
+        """Take back one credential, or all of them.
+
+        The name stays taken: records name clients and people by it, and whoever came after under the same
+        name would inherit what is still open. A rotation brings the same principal back.
 
         Raises:
             EnrolmentRefused: There is no such principal or key, or it was changed meanwhile.
         """
         principal, stored = await self._known(tenant, field)
+        if not principal.keys:
+            raise EnrolmentRefused("It has no live credential: it was revoked before.")
         left = tuple(key for key in principal.keys if key.kid != kid)
         if kid is not None and len(left) == len(principal.keys):
             live = ", ".join(key.kid for key in principal.keys)
             raise EnrolmentRefused(f"It has no key {kid!r}; its live keys: {live}.")
-        changed = None if kid is None else msgspec.structs.replace(principal, keys=left)
+        changed = msgspec.structs.replace(principal, keys=() if kid is None else left)
         await self._write(principal, expected=stored, changed=changed)
 
     async def _known(self, tenant: str, field: str) -> tuple[Principal, bytes]:
@@ -111,18 +116,21 @@ class Enrolment:
         await self._write(principal, expected=expected, changed=changed)
         return Issued(principal=changed, credential=f"plc_{principal.tenant}_{kid}_{secret}")
 
-    async def _write(self, principal: Principal, *, expected: bytes, changed: Principal | None) -> None:
+    async def _write(self, principal: Principal, *, expected: bytes, changed: Principal) -> None:
         epoch = await self._store.enroll(
             principal.tenant,
             principal.field,
             expected=expected,
-            document=b"" if changed is None else self._directory.seal(changed),
-            kids=() if changed is None else tuple(key.kid for key in changed.keys),
+            document=self._directory.seal(changed),
+            kids=tuple(key.kid for key in changed.keys),
         )
         self._directory.forget(principal.tenant)
         if epoch is None and not expected:
             name = principal.field.replace(":", " ")
-            raise EnrolmentRefused(f"{name} is there already: rotate it instead, or choose another name.")
+            raise EnrolmentRefused(
+                f"{name} is there already, or was and has been revoked: rotate it instead, or choose "
+                "another name."
+            )
         if epoch is None:
             raise EnrolmentRefused("It was changed meanwhile; look again.")
 

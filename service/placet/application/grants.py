@@ -12,13 +12,22 @@ import msgspec
 
 from placet.domain import binding
 from placet.domain.errors import InternalError
-from placet.domain.model import Approval, Ask, CastVote, Person, Verdict, Vote
+from placet.domain.model import Approval, Ask, CastVote, Person, Status, Verdict, Vote
 from placet.domain.policy import REQUIRED_APPROVALS
+from placet.store.codec import encode
 from placet.tokens.seal import Sealer
 
 SEAL_KIND = "vote"
+ASK_SEAL_KIND = "ask"
+
+_ENDED = frozenset({Status.REJECTED, Status.EXPIRED, Status.CANCELLED})
 
 _log = logging.getLogger(__name__)
+
+
+def seal_ask(sealer: Sealer, ask: Ask) -> Ask:
+    """The question, sealed: not only what its digest binds, but who asked, who is behind it, all of it."""
+    return msgspec.structs.replace(ask, seal=sealer.seal(ASK_SEAL_KIND, (encode(ask),)))
 
 
 def cast(
@@ -54,8 +63,8 @@ def prove(sealer: Sealer, approval: Approval, call: str | None = None) -> None:
         call: Hash of the call that is about to run, where one is.
 
     Raises:
-        InternalError: Votes are missing or forged, or the record is not the one they were on. An
-            alarm goes to the log; the caller learns nothing.
+        InternalError: Votes are missing or forged, or the record is not the one they were on, or it had
+            ended before. An alarm goes to the log; the caller learns nothing.
     """
     voted = {
         vote.approver.id
@@ -64,26 +73,31 @@ def prove(sealer: Sealer, approval: Approval, call: str | None = None) -> None:
         and vote.digest == approval.digest
         and sealer.verify(SEAL_KIND, _sealed(approval.ask, vote), vote.seal)
     }
-    if len(voted) < max(REQUIRED_APPROVALS, approval.required) or not _holds_together(approval, call):
+    enough = len(voted) >= max(REQUIRED_APPROVALS, approval.required)
+    if not enough or not _ENDED.isdisjoint(approval.ends) or not _holds_together(sealer, approval, call):
         raise _alarm("a grant's seal is broken", approval)
 
 
-def check_card(approval: Approval) -> None:
+def check_card(sealer: Sealer, approval: Approval) -> None:
     """Nothing, where the card that an approver is shown is the one whose digest they vote on.
 
     Raises:
-        InternalError: Its words or its input were changed in the store. An alarm goes to the log.
+        InternalError: Its words or its input were changed in the store, or the input is gone. An alarm
+            goes to the log.
     """
-    if not _holds_together(approval, None):
+    blind = approval.ask.input_held and approval.input is None
+    if blind or not _holds_together(sealer, approval, None):
         raise _alarm("a card is not what its digest says", approval)
 
 
-def _holds_together(approval: Approval, call: str | None) -> bool:
-    """Whether the record's words and input, and the call where there is one, give the record's hashes."""
+def _holds_together(sealer: Sealer, approval: Approval, call: str | None) -> bool:
+    """Whether the ask is as it was sealed, and with the input (and the call) gives the record's hashes."""
     ask, held = approval.ask, approval.input
     members = members_of(ask)
+    unsealed = msgspec.structs.replace(ask, seal="")
     return (
-        (held is None or binding.input_hash(bytes(held)) == approval.input_hash)
+        sealer.verify(ASK_SEAL_KIND, (encode(unsealed),), ask.seal)
+        and (held is None or binding.input_hash(bytes(held)) == approval.input_hash)
         and binding.digest(members, binding.display_hash(ask)) == approval.digest
         and (call is None or binding.call_hash(members) == call)
     )

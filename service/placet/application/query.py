@@ -122,7 +122,7 @@ class ReadApprovals:
         sight = sight_of(caller.principal, approval)
         if sight is None:
             raise ApprovalNotFound
-        _check(approval, sight)
+        self._check(approval, sight)
         return Seen(
             record=answer.record,
             approval=approval,
@@ -199,9 +199,11 @@ class ReadApprovals:
             page = await self._store.page(caller.tenant, index, after=after, limit=chunk, epoch=caller.epoch)
             after = page.last
             for record in page.records:
+                if not record.small:
+                    await asyncio.sleep(0)  # checking a large card takes a while; others get their turn
                 approval = record.approval()
                 sight = sight_of(caller.principal, approval)
-                if sight is None or not filters.take(approval) or not _showable(approval, sight):
+                if sight is None or not filters.take(approval) or not self._showable(approval, sight):
                     continue
                 if len(items) == limit:
                     return Listed(items=tuple(items), next_cursor=_cursor_of(_member(items[-1].approval)))
@@ -209,6 +211,23 @@ class ReadApprovals:
             if after is None:
                 break
         return Listed(items=tuple(items), next_cursor=None if after is None else _cursor_of(after))
+
+    def _check(self, approval: Approval, sight: Sight) -> None:
+        """Nothing, where the caller may be shown this: what they may vote on is what its digest says.
+
+        Raises:
+            InternalError: It was changed in the store.
+        """
+        if sight is Sight.CARD and approval.status is Status.PENDING:
+            grants.check_card(self._ring.sealer, approval)
+
+    def _showable(self, approval: Approval, sight: Sight) -> bool:
+        """Whether it may be in a list, which one spoilt record must not make unreadable."""
+        try:
+            self._check(approval, sight)
+        except InternalError:
+            return False
+        return True
 
     def _token(self, caller: Principal, approval: Approval) -> str | None:
         ask = approval.ask
@@ -235,34 +254,16 @@ class ReadApprovals:
         )
 
 
-def _check(approval: Approval, sight: Sight) -> None:
-    """Nothing, where the caller may be shown this: what they may vote on is what its digest says.
-
-    Raises:
-        InternalError: It was changed in the store.
-    """
-    if sight is Sight.CARD and approval.status is Status.PENDING:
-        grants.check_card(approval)
-
-
-def _showable(approval: Approval, sight: Sight) -> bool:
-    """Whether it may be in a list, which one spoilt record must not make unreadable."""
-    try:
-        _check(approval, sight)
-    except InternalError:
-        return False
-    return True
-
-
 def _index(caller: Principal, filters: Filters) -> str:
-    """The narrowest index that holds everything the caller may see under these filters."""
-    if filters.run is not None:
-        return keys.run_index(filters.run)
-    if filters.status is Status.PENDING:
-        return keys.pending_index()
+    """The narrowest index that holds everything the caller may see under these filters.
+
+    Whoever sees only their own reads only their own: a cursor names the last record that was looked at.
+    """
     if isinstance(caller, Client) and not (caller.sees() or caller.may(Scope.DECIDE_AS)):
         return keys.client_index(caller.name)
-    return keys.all_index()
+    if filters.run is not None:
+        return keys.run_index(filters.run)
+    return keys.pending_index() if filters.status is Status.PENDING else keys.all_index()
 
 
 def _member(approval: Approval) -> str:

@@ -24,11 +24,16 @@ class Readiness:
         self._store = store
         self._ring = ring
         self._issuer = issuer
+        self._serves = False
         self.stopping = False
         """Set when the service goes down, so that balancers send no more."""
 
     async def announce(self) -> None:
-        """Say that a service begins: replicas that issue tokens under another name go unready."""
+        """Say that a service begins: replicas that issue tokens under another name go unready.
+
+        A command that only works on the store issues none, and so has nothing to agree on.
+        """
+        self._serves = True
         with suppress(StoreUnavailable):  # then it is not ready anyway
             await self._store.registry.show_issuer(self._issuer)
 
@@ -51,7 +56,7 @@ class Readiness:
         except StoreUnavailable:
             return ["The store can't be reached."]
         faults = [] if apart is None else [apart]
-        if issuer not in {None, self._issuer}:
+        if self._serves and issuer not in {None, self._issuer}:
             faults.append(
                 "Another replica issues tokens under another PLACET_PUBLIC_URL, and each refuses the "
                 "other's: set the same one on all."

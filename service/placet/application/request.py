@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, Struct
 
+from placet.application import grants
 from placet.application.commands import Create
 from placet.application.directory import Caller, Directory
 from placet.application.rulings import error_for
@@ -22,6 +23,7 @@ from placet.domain.model import Actor, Approval, Ask, Presentation, Verdict
 from placet.domain.principals import Client
 from placet.domain.redaction import parse_pointer
 from placet.store.approvals import Answer, Approvals, Creation
+from placet.tokens.keyring_file import KeyringFile
 
 ID_PREFIX = "apr_"
 _ID_BYTES = 15  # 120 bits: not to be guessed, though no right hangs on that
@@ -39,9 +41,10 @@ class Asked(Struct, frozen=True, kw_only=True):
 class RequestApproval:
     """The use case. Takes ``Create`` as admitted; judges all of it; one round trip."""
 
-    def __init__(self, store: Approvals, directory: Directory, limits: Limits) -> None:
+    def __init__(self, store: Approvals, directory: Directory, ring: KeyringFile, limits: Limits) -> None:
         self._store = store
         self._directory = directory
+        self._ring = ring
         self._limits = limits
 
     async def __call__(
@@ -78,7 +81,9 @@ class RequestApproval:
             issues.append(Issue(path="/input_hash", message="It is not the hash of input."))
         if issues:
             raise InputInvalid(issues)
-        ask = _ask(client, body, audience, str(computed), held=canonical is not None)
+        ask = grants.seal_ask(
+            self._ring.sealer, _ask(client, body, audience, str(computed), held=canonical is not None)
+        )
         refusal = policy.judge_ask(client, ask)
         if refusal is not None:
             raise refusal

@@ -81,37 +81,52 @@ class Sweeper:
 
     async def sweep(self) -> int:
         """Write down every expiry that has happened; how many there were."""
-        settled = 0
-        for tenant in await self._tenants():
-            while True:
-                swept = await self._store.sweep(tenant, limit=_BATCH)
-                settled += swept.settled
-                if swept.settled < _BATCH:
-                    self._pending(tenant, swept.live_pending)
-                    break
-        return settled
+        return await self._each(self._sweep)
 
     async def trim(self) -> int:
         """Take a bounded look for forgotten records and old stream entries; how many went."""
-        removed = 0
+        return await self._each(self._trim)
+
+    async def _each(self, work: Callable[[str], Awaitable[int]]) -> int:
+        """Work on every tenant; what goes wrong with one is no reason to leave out the others."""
+        done = 0
         for tenant in await self._tenants():
-            now_ms = (await self._store.sweep(tenant, limit=1)).now_ms
-            clients = (await self._directory.snapshot(tenant)).clients
-            for index in (keys.all_index(), *map(keys.client_index, clients)):
-                went, last = await self._store.trim(
-                    tenant,
-                    index,
-                    after=self._cursors.get((tenant, index)),
-                    limit=_BATCH,
-                    cutoff_ms=now_ms - self._limits.record_retention_ms,
-                )
-                removed += went
-                if last is None:
-                    self._cursors.pop((tenant, index), None)
-                else:
-                    self._cursors[tenant, index] = last
-            went, _ = await self._store.trim(
-                tenant, "", after=None, limit=0, cutoff_ms=now_ms - STREAM_RETENTION_MS
+            try:
+                done += await work(tenant)
+            except StoreUnavailable:
+                _log.warning("a tenant can't be swept now, trying again", extra={"tenant": tenant})
+            except Exception:  # noqa: BLE001 - whatever it is, the next round tries again
+                _log.exception("a tenant can't be swept", extra={"tenant": tenant})
+        return done
+
+    async def _sweep(self, tenant: str) -> int:
+        settled = 0
+        while True:
+            swept = await self._store.sweep(tenant, limit=_BATCH)
+            settled += swept.settled
+            if swept.settled < _BATCH:
+                self._pending(tenant, swept.live_pending)
+                return settled
+
+    async def _trim(self, tenant: str) -> int:
+        removed = 0
+        now_ms = (await self._store.sweep(tenant, limit=1)).now_ms
+        clients = (await self._directory.snapshot(tenant)).clients
+        for index in (keys.all_index(), *map(keys.client_index, clients)):
+            went, last = await self._store.trim(
+                tenant,
+                index,
+                after=self._cursors.get((tenant, index)),
+                limit=_BATCH,
+                cutoff_ms=now_ms - self._limits.record_retention_ms,
             )
             removed += went
+            if last is None:
+                self._cursors.pop((tenant, index), None)
+            else:
+                self._cursors[tenant, index] = last
+        went, _ = await self._store.trim(
+            tenant, "", after=None, limit=0, cutoff_ms=now_ms - STREAM_RETENTION_MS
+        )
+        removed += went
         return removed

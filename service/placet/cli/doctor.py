@@ -81,7 +81,9 @@ def _lines(finding: Finding, out: Terminal) -> Iterator[str]:
 def _configuration(settings: Settings) -> Iterator[Finding]:
     server = settings.server
     where = f"{server.host} port {server.port}"
-    text = f"A service started now listens on {where}, is reached at {server.public_url} ({server.environment})."
+    text = (
+        f"A service started now listens on {where}, is reached at {server.public_url} ({server.environment})."
+    )
     yield _finding(Level.GOOD, "configuration", text)
     if server.tls_cert_file is None or server.tls_key_file is None:
         return

@@ -1,4 +1,7 @@
-"""uvicorn's HTTP/1.1 protocol with two bounds that it lacks: on the size of a head, and on waiting for one.
+"""uvicorn's HTTP/1.1 protocol with two bounds that it lacks: on bytes that lead nowhere, and on waiting.
+
+Request lines, headers, trailers and chunk extensions are read, and partly kept, before anyone has looked at
+them; so there is only so much of them until something comes of it: a complete head, or bytes of a body.
 
 A connection on which nothing is being served has the keep-alive time to bring the next complete head. So
 whoever sends nothing, or a head in trickles, or goes on with a body that has been answered, is hung up on.
@@ -10,7 +13,7 @@ from typing import Any, Final
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 HEAD_MAX_BYTES: Final = 64 * 1024
-"""Request line and headers together; usual servers take 8 to 64 KiB."""
+"""Request line and headers together, or trailers; usual servers take 8 to 64 KiB."""
 
 # RFC 6585 §5.
 _TOO_LARGE: Final = (
@@ -19,14 +22,14 @@ _TOO_LARGE: Final = (
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """Counts what it is fed until a head is complete, and hangs up on one that does not end or come."""
+    """Counts what it is fed while nothing comes of it, and hangs up on a head that does not end or come."""
 
     _late: asyncio.TimerHandle
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - uvicorn's own
         super().__init__(*args, **kwargs)
-        self._in_head = True
-        self._head_bytes = 0
+        self._went_on = False
+        self._idle_bytes = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's
         """Somebody has come."""
@@ -38,17 +41,16 @@ class BoundedProtocol(HttpToolsProtocol):
         self._late.cancel()
         super().connection_lost(exc)
 
-    def on_message_begin(self) -> None:
-        """A head begins."""
-        self._in_head = True
-        super().on_message_begin()
-
     def on_headers_complete(self) -> None:
         """A head is complete."""
-        self._in_head = False
-        self._head_bytes = 0
+        self._went_on = True
         self._late.cancel()
         super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Some of a body has come."""
+        self._went_on = True
+        super().on_body(body)
 
     def on_response_complete(self) -> None:
         """An answer is complete; requests that came before it was may still wait for theirs."""
@@ -62,9 +64,9 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take bytes off the connection."""
+        self._went_on = False
         super().data_received(data)
-        if self._in_head:
-            self._head_bytes += len(data)
-            if self._head_bytes > HEAD_MAX_BYTES and not self.transport.is_closing():
-                self.transport.write(_TOO_LARGE)
-                self.transport.close()
+        self._idle_bytes = 0 if self._went_on else self._idle_bytes + len(data)
+        if self._idle_bytes > HEAD_MAX_BYTES and not self.transport.is_closing():
+            self.transport.write(_TOO_LARGE)
+            self.transport.close()

@@ -98,6 +98,7 @@ class Ask(Struct, frozen=True, kw_only=True):
 
     ``owners`` are the people behind the asking client when it asked; they may not approve.
     ``deadline`` is what was asked for (``in:<ms>``, ``at:<ms>`` or ``default``): joining compares it.
+    ``seal`` is the MAC of all the rest.
     """
 
     id: str
@@ -121,6 +122,7 @@ class Ask(Struct, frozen=True, kw_only=True):
     deadline: str
     extensions: Raw
     owners: tuple[str, ...]
+    seal: str = ""
 
 
 class Person(Struct, frozen=True, kw_only=True):
@@ -180,7 +182,8 @@ class Approval(Struct, frozen=True, kw_only=True):
     """One approval as of ``now_ms``: the ask and everything that happened to it.
 
     ``input`` is the canonical effective input, ``None`` where the service never held it or has
-    erased it. ``input_hash`` and ``digest`` are those of the effective input.
+    erased it. ``input_hash`` and ``digest`` are those of the effective input. ``ends`` are the terminal
+    states that its log tells of: one at most, and the present one, unless the store was tampered with.
     """
 
     ask: Ask
@@ -198,6 +201,7 @@ class Approval(Struct, frozen=True, kw_only=True):
     outcome: Outcome | None
     requested: Requested | None
     now_ms: int
+    ends: frozenset[Status] = frozenset()
 
 
 class TrailEntry(Struct, frozen=True, kw_only=True):

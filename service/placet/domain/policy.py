@@ -8,7 +8,7 @@ Pure: everything is judged from the arguments. Judgements are ``None`` (allowed)
 refuse with.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 from placet.domain.error_terms import ForbiddenReason
 from placet.domain.errors import ApprovalSelfApproval, Forbidden, PlacetError
@@ -79,6 +79,13 @@ def speaks_for(bridge: Client, person_id: str, ask: Ask) -> bool:
     """Whether a ``decide_as`` client may speak for this person on this question."""
     within = bridge.max_risk is not None and ask.risk.rank <= bridge.max_risk.rank
     return bridge.may(Scope.DECIDE_AS) and within and person_id in bridge.people
+
+
+def may_still_decide(person_id: str, clients: Mapping[str, Client], approvers: Container[str]) -> bool:
+    """Whether someone whose vote counted could give it today, in person or through a bridge."""
+    return person_id in approvers or any(
+        client.may(Scope.DECIDE_AS) and person_id in client.people for client in clients.values()
+    )
 
 
 def sees(caller: Principal, ask: Ask) -> bool:

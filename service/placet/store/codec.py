@@ -82,6 +82,7 @@ _named = msgspec.json.Decoder(_Named).decode
 _VOTES = {EventType.VOTED.encode(), EventType.APPROVED.encode(), EventType.REJECTED.encode()}
 _CONSUMED = EventType.CONSUMED.encode()
 _REPORTED = EventType.REPORTED.encode()
+_ENDS = {status.encode(): status for status in machine.TERMINAL}
 _REFUSED = EventType.REFUSED.encode() + b":"
 
 
@@ -182,8 +183,10 @@ def _fold(flat: tuple[bytes, ...], log: tuple[bytes, ...], held: bytes | None) -
     votes: list[CastVote] = []
     consumption: Consumption | None = None
     outcome: Outcome | None = None
+    kinds: list[bytes] = []
     for line in log[1:]:
         at, kind, document = line.split(b" ", 2)
+        kinds.append(kind)
         if kind in _VOTES:
             votes.append(CastVote(vote=_vote(document), at_ms=int(at)))
         elif kind == _CONSUMED:
@@ -208,6 +211,7 @@ def _fold(flat: tuple[bytes, ...], log: tuple[bytes, ...], held: bytes | None) -
         consumption=consumption,
         outcome=outcome,
         requested=None,
+        ends=frozenset(_ENDS[kind] for kind in kinds if kind in _ENDS),
         now_ms=0,
     )
 

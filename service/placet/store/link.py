@@ -48,6 +48,7 @@ class _Call(NamedTuple):
     script: Script
     key: str
     args: Sequence[Argument]
+    asserts: bool
     reply: asyncio.Future[Reply]
 
 
@@ -78,14 +79,19 @@ class Link:
         self._scheduled = False
         self._batches: set[asyncio.Task[None]] = set()
 
-    def call(self, name: str, key: str, args: Sequence[Argument]) -> Awaitable[Reply]:
+    def call(
+        self, name: str, key: str, args: Sequence[Argument], *, asserts: bool = True
+    ) -> Awaitable[Reply]:
         """Run script ``name`` on the tenant whose meta key is ``key``.
+
+        ``asserts``: the reply asserts a state, which therefore has to be confirmed durable. Not so where
+        a credential is looked up: that would let whoever makes one up write a key of its tenant's.
 
         Raises:
             StoreUnavailable: The outcome is unknown, or the state could not be confirmed durable.
         """
         loop = asyncio.get_running_loop()
-        call = _Call(self._scripts[name], key, args, loop.create_future())
+        call = _Call(self._scripts[name], key, args, asserts, loop.create_future())
         self._waiting.append(call)
         if not self._scheduled:
             self._scheduled = True
@@ -149,9 +155,9 @@ class Link:
         commands: list[tuple[Argument, ...]] = [("SCRIPT", "LOAD", text) for text in texts]
         commands += [("EVALSHA", call.script.sha1, 1, call.key, *call.args) for call in batch]
         # A replay writes nothing of its own; the marker makes the waits cover what it asserts.
-        marked = {call.key for call in batch} if self._confirmations else ()
+        marked = {call.key for call in batch if call.asserts} if self._confirmations else ()
         commands += [("HSET", key, "mark", "1") for key in marked]
-        commands += [confirmation.command for confirmation in self._confirmations]
+        commands += [confirmation.command for confirmation in self._confirmations if marked]
         replies = await self._exchange(commands)
         if any(isinstance(reply, ReadOnlyError) for reply in replies):
             # A failover left us with a replica; the address may lead to the new primary by now.
@@ -167,7 +173,7 @@ class Link:
             if isinstance(mark, Exception):
                 _log.error("store could not write a marker", extra={"fault": str(mark)[:200]})
                 return False
-        for confirmation, reply in zip(self._confirmations, waits, strict=True):
+        for confirmation, reply in zip(self._confirmations if marks else (), waits, strict=True):
             if isinstance(reply, Exception) or not confirmation.enough(reply):
                 _log.error("store could not confirm durability", extra={"wait": str(confirmation.command[0])})
                 return False

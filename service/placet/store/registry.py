@@ -1,5 +1,6 @@
 """The registry: the one key outside the tenants' tags. Which tenants there are, and the keyring in use."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,6 +8,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from placet.domain.errors import StoreUnavailable
+from placet.domain.limits import TENANT_PATTERN
 from placet.store import keys
 
 _KEYRING = "keyring"
@@ -58,7 +60,8 @@ class Registry:
             fields: Any = await self._client.hkeys(keys.REGISTRY)
         except (RedisError, OSError) as fault:
             raise StoreUnavailable from fault
-        return sorted(field.decode()[2:] for field in fields if field.startswith(b"t:"))
+        names = [field[2:].decode("ascii", "replace") for field in fields if field.startswith(b"t:")]
+        return sorted(name for name in names if re.fullmatch(TENANT_PATTERN, name))
 
     async def show_issuer(self, issuer: str) -> None:
         """Say under which public URL this replica issues tokens; the last to say so is right.

@@ -1,6 +1,7 @@
 """The route table and how it is searched."""
 
 import pytest
+from msgspec import structs
 
 from placet.api.routes import ROUTES, Router
 from placet.domain.errors import TABLE, MethodNotAllowed, RouteNotFound
@@ -32,6 +33,18 @@ def test_what_is_not_there_is_not_found(path: str) -> None:
     """No route has an empty segment, or one more or less."""
     with pytest.raises(RouteNotFound):
         ROUTER.find("GET", path)
+
+
+def test_methods_of_one_path_share_it() -> None:
+    """Two routes with the same parameters are told apart by their method."""
+    get = next(route for route in ROUTES if route.name == "get_approval")
+    delete = structs.replace(get, method="DELETE", name="delete_approval")
+    router = Router((get, delete))
+    assert router.find("DELETE", "/v1/approvals/a") == (delete, {"id": "a"})
+    assert router.find("GET", "/v1/approvals/a") == (get, {"id": "a"})
+    with pytest.raises(MethodNotAllowed) as caught:
+        router.find("PUT", "/v1/approvals/a")
+    assert caught.value.allow == ("GET", "DELETE", "HEAD")
 
 
 def test_names_are_one_to_one() -> None:

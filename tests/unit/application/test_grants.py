@@ -32,7 +32,7 @@ def voted(ask: Any, person: str = "ann", decision: Verdict = Verdict.APPROVE, **
 
 def granted(*people: str, required: int = 1, **changes: Any) -> Approval:
     """An approved question."""
-    ask = an_ask(id="apr_1")
+    ask = grants.seal_ask(SEALER, an_ask(id="apr_1"))
     approval = Approval(
         ask=ask,
         status=Status.APPROVED,
@@ -74,6 +74,11 @@ FORGERIES: dict[str, Callable[[Approval], Approval]] = {
     ),
     "another digest": lambda a: structs.replace(a, digest="0" * 64),
     "other words": lambda a: structs.replace(a, ask=structs.replace(a.ask, capability="orders.delete")),
+    "other owners": lambda a: structs.replace(a, ask=structs.replace(a.ask, owners=("eve",))),
+    "another asker": lambda a: structs.replace(a, ask=structs.replace(a.ask, asked_by="payroll")),
+    "an unsealed ask": lambda a: structs.replace(a, ask=structs.replace(a.ask, seal="")),
+    "cancelled before": lambda a: structs.replace(a, ends=frozenset({Status.CANCELLED})),
+    "expired before": lambda a: structs.replace(a, ends=frozenset({Status.EXPIRED})),
     "another input": lambda a: structs.replace(a, input=Raw(b'{"order":"A-1"}')),
 }
 
@@ -120,17 +125,18 @@ def test_a_key_that_is_not_ours_proves_nothing() -> None:
 
 
 def test_a_card_is_what_its_digest_says(caplog: pytest.LogCaptureFixture) -> None:
-    """A changed word or input is an alarm; a question whose input was erased is fine."""
+    """A changed word, asker or input is an alarm, and so is an input that has gone while it waits."""
     approval = structs.replace(granted(), status=Status.PENDING)
-    grants.check_card(approval)
-    grants.check_card(structs.replace(approval, input=None))
+    grants.check_card(SEALER, approval)
     for changed in (
+        structs.replace(approval, input=None),
+        structs.replace(approval, ask=structs.replace(approval.ask, asked_by="payroll")),
         structs.replace(approval, input=Raw(b"1")),
         structs.replace(approval, ask=structs.replace(approval.ask, reasons=("because",))),
     ):
         with pytest.raises(InternalError):
-            grants.check_card(changed)
-    assert caplog.messages == ["a card is not what its digest says"] * 2
+            grants.check_card(SEALER, changed)
+    assert caplog.messages == ["a card is not what its digest says"] * 4
 
 
 def test_the_votes_of_a_grant_are_those_on_its_digest() -> None:

@@ -14,7 +14,7 @@ from placet.domain.limits import ID_PATTERN
 @given(st.datetimes(timezones=st.timezones()))
 def test_moments_are_milliseconds_exactly(moment: datetime) -> None:
     """Floored to the millisecond, whatever the offset and however long ago."""
-    exact = (moment - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(microseconds=1)
+    exact = (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
     assert unix_ms(moment) == exact // 1000
 
 

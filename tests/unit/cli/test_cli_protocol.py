@@ -140,3 +140,27 @@ async def test_what_is_served_has_its_own_time() -> None:
     assert await answered(made) == b"HTTP/1.1 204 No Content"
     protocol.data_received(b"b")
     await until(lambda: made.closed, "it is hung up on")
+
+
+@pytest.mark.parametrize("trailers", [b"x-a: b\r\n" * 1_000, b"a" * 8_000], ids=["many", "one"])
+async def test_trailers_without_an_end_are_cut_off(
+    line: tuple[BoundedProtocol, Line], trailers: bytes
+) -> None:
+    """What follows the last chunk is kept by the parser, and so bounded as a head is."""
+    protocol, made = line
+    protocol.data_received(b"POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n0\r\nx-b: ")
+    fed = 0
+    while not made.closed:
+        assert fed <= HEAD_MAX_BYTES
+        protocol.data_received(trailers)
+        fed += len(trailers)
+    assert b"HTTP/1.1 431" in made.written
+
+
+async def test_a_long_body_is_no_head(line: tuple[BoundedProtocol, Line]) -> None:
+    """Bytes of a body are counted by whoever reads it."""
+    protocol, made = line
+    protocol.data_received(b"POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n")
+    for _ in range(3 * HEAD_MAX_BYTES // 8_192):
+        protocol.data_received(b"2000\r\n" + b"a" * 8_192 + b"\r\n")
+    assert not made.closed

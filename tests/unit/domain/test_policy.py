@@ -130,6 +130,13 @@ def test_an_owner_may_not_vote_for() -> None:
     assert told(error) == ("APPROVAL_SELF_APPROVAL", None)
 
 
+def test_who_could_still_vote() -> None:
+    """A person of the directory, or one whom a bridge may speak for; nobody else."""
+    clients = {"bridge": a_bridge(Risk.LOW, "bob"), "x": a_client("x", Scope.ADMIN, people=("eve",))}
+    may = [policy.may_still_decide(name, clients, {"ann"}) for name in ("ann", "bob", "eve", "Ann", "")]
+    assert may == [True, True, False, False, False]
+
+
 @pytest.mark.parametrize(
     ("caller", "sees"),
     [

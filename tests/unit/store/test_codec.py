@@ -113,6 +113,15 @@ class TestApproval:
         early, late = a_record(now_ms=DEADLINE), a_record(now_ms=DEADLINE + 1)
         assert [each.approval().status for each in (early, late, early)] == ["pending", "expired", "pending"]
 
+    @pytest.mark.parametrize(
+        "ends", [(), ("rejected",), ("expired",), ("cancelled",), ("expired", "cancelled")]
+    )
+    def test_its_ends_are_those_of_the_log(self, ends: tuple[str, ...]) -> None:
+        """Whatever the fields say: more than one, or another, tells of a store that was tampered with."""
+        vote = a_ballot(ASK, "ann", Verdict.REJECT).vote
+        lines = [a_line(T0_MS + 1, kind, vote if kind == "rejected" else Who(by="x")) for kind in ends]
+        assert a_record(a_line(T0_MS, "refused:expired", Who(by="x")), *lines).approval().ends == {*ends}
+
     def test_an_erased_input_is_none(self) -> None:
         """The ask still says that there was one."""
         approval = a_record(held=None).approval()

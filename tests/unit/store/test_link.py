@@ -406,6 +406,21 @@ class TestConfirmation:
         assert [type(each) for each in replies] == [StoreUnavailable] * 2
         assert (len(wire.exchanges), wire.dropped) == (1, 0)
 
+    async def test_what_asserts_nothing_is_not_confirmed(self, wire: Wire) -> None:
+        """A lookup writes no marker and waits for nothing."""
+        link = a_link(wire, confirmations=[WAITAOF, WAIT])
+        assert await link.call("principals", META, ("1",), asserts=False) == [b"1"]
+        assert [command[0] for command in wire.exchanges[0]] == [b"EVALSHA"]
+
+    async def test_only_what_asserts_is_marked(self, wire: Wire) -> None:
+        """In a batch of both, the tenants whose state is asserted."""
+        link = a_link(wire, confirmations=[WAITAOF])
+        other = META.replace("default", "other")
+        lookup = link.call("principals", other, ("2",), asserts=False)
+        await asyncio.gather(link.call("get", META, ("1",)), lookup)
+        (commands,) = wire.exchanges
+        assert [command[1] for command in commands if command[0] == b"HSET"] == [META.encode()]
+
     async def test_a_loaded_script_is_confirmed_too(self, wire: Wire) -> None:
         """The re-send ends in its own marker and wait."""
         link = a_link(wire, confirmations=[WAITAOF])

@@ -66,7 +66,7 @@ class Recorder:
     def __init__(self) -> None:
         self.calls: dict[str, Sequence[Argument]] = {}
 
-    async def call(self, name: str, _key: str, args: Sequence[Argument]) -> Reply:
+    async def call(self, name: str, _key: str, args: Sequence[Argument], **_options: Any) -> Reply:
         self.calls[name] = args
         raise InterruptedError
 

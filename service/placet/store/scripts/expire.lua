@@ -13,10 +13,10 @@ for _, index in ipairs({ tag .. 'w', tag .. 'g' }) do
   local due = redis.call('ZRANGEBYSCORE', index, '-inf', '(' .. num(now), 'LIMIT', 0, left)
   for _, id in ipairs(due) do
     local r = fields_of(id)
-    if r.s then
+    if dead(r) then
       settle(id, r, retain)
       settled = settled + 1
-    else
+    else -- a leftover: its record is gone, or no longer waits for this
       redis.call('ZREM', index, id)
     end
   end
