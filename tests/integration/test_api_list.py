@@ -172,6 +172,19 @@ async def test_a_narrow_page_may_be_short_but_goes_on(h: Harness) -> None:
     assert found == [["q-1150", "q-0700"], ["q-0000"]]
 
 
+async def test_large_records_are_listed_whole(anywhere: Harness) -> None:
+    """A page holds records of any size, as many as its bytes allow; the pages together hold all."""
+    runtime, ann = await anywhere.client(), await anywhere.approver()
+    text = "x" * 200_000
+    for n in range(14):
+        await runtime.asked(id=f"q-{n:02d}", input={"n": n, "text": text})
+    found = await pages(ann, limit=200)
+    assert [name for page in found for name in page] == [f"q-{n:02d}" for n in reversed(range(14))]
+    assert len(found) > 1
+    first = record(await ann.list(limit=1))["items"][0]
+    assert first["input"] == {"n": 13, "text": text}
+
+
 @pytest.mark.parametrize(
     "cursor", ["", "x", "!!!", "A", "MTIz", "\u00e9", "a" * 513, "MDAwMDAwMDAwMDAwMDovLi4", "null"]
 )

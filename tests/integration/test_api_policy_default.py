@@ -57,6 +57,15 @@ async def test_changes_that_were_not_offered_are_not_taken_either(h: Harness) ->
     assert reason(response) == (403, "FORBIDDEN", "decision-not-allowed")
 
 
+async def test_without_approvers_nothing_opens(anywhere: Harness) -> None:
+    """B12: where nobody is entered who could decide, a question waits, and dies waiting."""
+    runtime = await anywhere.client()
+    asked = await runtime.asked()
+    assert refusal(await runtime.consume(asked)) == (409, "APPROVAL_PENDING")
+    anywhere.clock.move(900_001)
+    assert refusal(await runtime.consume(asked)) == (409, "APPROVAL_EXPIRED")
+
+
 @pytest.mark.parametrize("path", ["/v1/decisions", "/v1/events", "/v1/callbacks/slack", "/v1/policies"])
 async def test_what_comes_later_is_not_there_yet(h: Harness, path: str) -> None:
     """Routes of later issues are unknown, with and without a credential."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from redis.asyncio import Redis
@@ -127,3 +128,28 @@ async def test_it_sweeps_again_and_again_until_it_is_stopped(
     await sweeper.stop()
     await sweeper.stop()
     assert h.clock.timers == 0
+
+
+async def test_a_tenant_that_fails_does_not_hold_up_the_others(
+    h: Harness, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whatever goes wrong with one, the next is swept, and the log says which it was."""
+    parties = [await h.client(tenant=tenant) for tenant in ("a", "b", "c")]
+    for party in parties:
+        await party.asked(expires_in_ms=1_000)
+    h.clock.move(1_001)
+    genuine = h.services.store.approvals.sweep
+
+    async def sweep(tenant: str, *, limit: int) -> Any:
+        if tenant == "a":
+            raise StoreUnavailable
+        if tenant == "b":
+            raise RuntimeError("unforeseen")
+        return await genuine(tenant, limit=limit)
+
+    monkeypatch.setattr(h.services.store.approvals, "sweep", sweep)
+    assert await h.services.sweeper.sweep() == 1
+    told = [(line.levelname, line.__dict__.get("tenant")) for line in caplog.records]
+    assert told == [("WARNING", "a"), ("ERROR", "b")]
+    monkeypatch.undo()
+    assert await h.services.sweeper.sweep() == 2

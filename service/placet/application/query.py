@@ -208,7 +208,7 @@ class ReadApprovals:
                 if len(items) == limit:
                     return Listed(items=tuple(items), next_cursor=_cursor_of(_member(items[-1].approval)))
                 items.append(Seen(record=record, approval=approval, sight=sight))
-            if after is None:
+            if after is None or (items and len(page.records) < chunk):  # it ended early: these are large
                 break
         return Listed(items=tuple(items), next_cursor=None if after is None else _cursor_of(after))
 
