@@ -137,6 +137,23 @@ class TestServe:
         assert ran.status == Exit.UNREACHABLE
         assert f"{data_dir / 'valkey.log'}" in ran.said
 
+    def test_a_keyring_that_was_rolled_back_is_refused(self, data_dir: Path, cli: Type) -> None:  # noqa: F811
+        """A key that was revoked since would sign again."""
+
+        def nothing(_said: Said) -> None:
+            pass
+
+        served(data_dir, nothing)
+        path = data_dir / "keyring.json"
+        old = path.read_bytes()
+        kid = keyring_file.load(path).active.kid
+        assert cli("keys", "revoke", kid, "--data-dir", str(data_dir)).status == Exit.OK
+        served(data_dir, nothing)
+        path.write_bytes(old)
+        ran = cli("serve", "--port", "0", "--metrics-bind", "127.0.0.1:0", "--data-dir", str(data_dir))
+        assert ran.status == Exit.FAILED
+        assert "newer keyring" in ran.said
+
     def test_commands_work_beside_it(self, data_dir: Path, cli: Type) -> None:  # noqa: F811
         """Through its store."""
 

@@ -151,6 +151,7 @@ class ReadApprovals:
                     if hung_up is None:
                         hung_up = loop.create_task(gone())
                     dies_s = (seen.approval.expires_at_ms - seen.approval.now_ms + 1) / 1000
+                    del seen  # whoever waits holds on to as little as can be
                     await self._changed(changed, hung_up, min(left_s, dies_s, FALLBACK_S))
                 finally:
                     self._waiters.leave(caller.tenant, approval_id, changed)

@@ -63,6 +63,8 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
             services = await open_services(settings)
         exits.push_async_callback(services.close)
         await services.readiness.announce()
+        if faults := await services.readiness.faults():
+            raise Stop(" ".join(faults))  # with an older keyring, revoked keys would sign again
         metrics = _start_metrics(settings, services)
         exits.push_async_callback(asyncio.to_thread, metrics.stop)
         services.store.stream.start()

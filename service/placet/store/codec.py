@@ -28,9 +28,9 @@ from placet.domain.model import (
     Vote,
 )
 
-KEPT_RECORDS = 4096
+KEPT_RECORDS = 512
 KEPT_RECORD_BYTES = 8 * 1024
-"""How many records of what size are kept folded and rendered: some 100 MB at the very most."""
+"""How many records of what size are kept folded and rendered: some 15 MB at the very most."""
 
 PERSON_CHARS = 22
 """Characters that stand for a person in a record's votes; decide.lua reads fields of this width."""

@@ -21,9 +21,6 @@ for _, index in ipairs({ tag .. 'w', tag .. 'g' }) do
     end
   end
   left = left - #due
-  if left <= 0 then
-    break
-  end
 end
 local next_due = ''
 for _, index in ipairs({ tag .. 'w', tag .. 'g' }) do
