@@ -51,6 +51,11 @@ def logging_as_before() -> Iterator[None]:
     placet.setLevel(levels[1])
 
 
+def guards() -> list[psutil.Process]:
+    """The guards of embedded stores that this process has started; other tests' servers have none."""
+    return [each for each in psutil.Process().children() if "guard.py" in " ".join(each.cmdline())]
+
+
 def served(
     data_dir: Path, act: Callable[[Said], None], *argv: str, terminal: bool = False, ends: bool = True
 ) -> Ran:
@@ -130,8 +135,8 @@ class TestServe:
         """With status 3 and where to look."""
 
         def act(said: Said) -> None:
-            ours = psutil.Process().children()  # other tests' servers among them
-            next(child for child in ours if "guard.py" in " ".join(child.cmdline())).kill()
+            (guard,) = guards()
+            guard.kill()
 
         ran = served(data_dir, act, ends=False)
         assert ran.status == Exit.UNREACHABLE
@@ -180,7 +185,7 @@ class TestRunning:
             with pytest.raises(Stop, match=r"For metrics, .* is taken: choose another --metrics-bind"):
                 async with running(load(environ)):
                     pass
-        assert psutil.Process().children() == []
+        assert guards() == []
 
     async def test_a_directory_that_is_held_is_told(self, data_dir: Path) -> None:
         """With who holds it, and where that serves."""
@@ -223,7 +228,7 @@ class TestOperators:
         ran = cli("doctor", "--data-dir", str(data_dir), "--json")
         assert ran.status == 0
         assert {check["level"] for check in ran.json()["checks"]} == {"good"}
-        assert psutil.Process().children() == []
+        assert guards() == []
 
     def test_another_keyring_is_found_out_before_anything_is_sealed_with_it(
         self,

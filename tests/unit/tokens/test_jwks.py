@@ -115,3 +115,10 @@ def test_a_document_that_is_no_key_set_is_refused(document: bytes, match: str) -
     """Unclear keys are no keys."""
     with pytest.raises(JwksError, match=match):
         VerificationKeys.from_jwks(document)
+
+
+def test_a_key_does_not_show_itself(ring: Keyring) -> None:
+    """Its repr, which may end in a log, says nothing of the private part."""
+    key = VerificationKeys.from_keyring(ring).by_kid[ring.active.kid]
+    assert key.private is not None
+    assert repr(key) == "VerificationKey(last_iat_ms=None)"
