@@ -16,6 +16,7 @@ from placet.store.opened import Store, assemble
 from placet.store.stream import Transition
 from tests import servers
 from tests.factories import ManualClock
+from tests.fleet import Fleet
 from tests.tools import require
 
 settings.register_profile("ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -51,6 +52,14 @@ def redis_socket() -> Iterator[Path]:
     require(binary is not None, "redis-server (Debian's package of that name)")
     with TemporaryDirectory() as directory, servers.running(str(binary), Path(directory)) as socket:
         yield socket
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Iterator[Fleet]:
+    """Servers of a test's own, which end with it."""
+    fleet = Fleet(tmp_path)
+    yield fleet
+    fleet.stop()
 
 
 @pytest.fixture(params=KINDS)

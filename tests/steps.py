@@ -46,6 +46,15 @@ async def voted(store: Store, ask: Ask, person: str = "ann", verdict: Verdict = 
     return await store.approvals.decide(ask.tenant, ask.id, a_ballot(ask, person, verdict), epoch=0)
 
 
+async def several(store: Store, clock: ManualClock, count: int) -> list[Ask]:
+    """Records asked for one millisecond after another."""
+    asks = []
+    for _ in range(count):
+        clock.move(1)
+        asks.append(await asked(store))
+    return asks
+
+
 async def approved(store: Store, *, new: dict[str, Any] | None = None, **members: Any) -> Ask:
     """An approved record."""
     ask = await asked(store, new=new, **members)

@@ -25,6 +25,7 @@ from placet.store.approvals import Answer, person_mark
 from placet.store.codec import Report, Who
 from tests.conftest import a_store
 from tests.factories import INPUT, ManualClock, a_ballot, a_creation, a_spending, an_ask, call_of, digest_of
+from tests.reference import Model
 from tests.steps import TENANT
 
 T = TypeVar("T")
@@ -41,89 +42,6 @@ executions = st.sampled_from(["exec-1", "exec-2"])
 mostly = st.sampled_from([True] * 7 + [False])
 rarely = mostly.map(lambda usual: not usual)
 outcomes = st.tuples(st.sampled_from(OutcomeStatus), st.sampled_from([None, "done"]))
-
-
-class Model:
-    """Records in a dictionary, judged by the reference; what the scripts write, it writes."""
-
-    def __init__(self) -> None:
-        self.states: dict[str, State] = {}
-        self.high_ms = 0
-
-    def now_ms(self, clock_ms: int) -> int:
-        """The store's clock: never before a moment that anything was judged by."""
-        return max(clock_ms, self.high_ms)
-
-    def meet(self, name: str, now_ms: int) -> State:
-        """The record as a POST meets it: an expiry that has happened is written down first."""
-        state = self.states[name]
-        status = machine.settle(state.status, state.expires_at_ms, state.use_by_ms, now_ms)
-        self.high_ms = now_ms
-        self.states[name] = state = replace(state, status=status)
-        return state
-
-    def decide(self, name: str, attempt: machine.Decide, now_ms: int) -> Ruling:
-        """A vote."""
-        state = self.meet(name, now_ms)
-        ruling = machine.judge_decide(state, attempt, now_ms)
-        if ruling is Ruling.OK:
-            votes = [vote for vote in state.votes if vote[0] != attempt.person]
-            votes.append((attempt.person, attempt.verdict))
-            state = replace(state, votes=tuple(votes))
-            if attempt.verdict is Verdict.REJECT:
-                state = replace(state, status=Status.REJECTED)
-            elif sum(verdict is Verdict.APPROVE for _, verdict in votes) >= state.required:
-                deadline_ms = machine.use_by_ms(
-                    expires_at_ms=state.expires_at_ms, use_within_ms=state.use_within_ms, now_ms=now_ms
-                )
-                state = replace(state, status=Status.APPROVED, use_by_ms=deadline_ms)
-            self.states[name] = state
-        return ruling
-
-    def cancel(self, name: str, client: str, now_ms: int, *, admin: bool, sees: bool) -> Ruling:
-        """A withdrawal."""
-        state = self.meet(name, now_ms)
-        ruling = machine.judge_cancel(state, client, now_ms, admin=admin, sees=sees)
-        if ruling is Ruling.OK:
-            self.states[name] = replace(state, status=Status.CANCELLED)
-        return ruling
-
-    def consume(self, name: str, attempt: machine.Consume, now_ms: int) -> Ruling:
-        """A consumption."""
-        state = self.meet(name, now_ms)
-        ruling = machine.judge_consume(state, attempt, now_ms)
-        if ruling is Ruling.OK:
-            self.states[name] = replace(state, status=Status.CONSUMED, execution_id=attempt.execution_id)
-        return ruling
-
-    def report(
-        self,
-        name: str,
-        client: str,
-        execution_id: str,
-        outcome: tuple[OutcomeStatus, str | None],
-        now_ms: int,
-        *,
-        sees: bool,
-    ) -> Ruling:
-        """A report."""
-        state = self.meet(name, now_ms)
-        ruling = machine.judge_outcome(state, client, execution_id, outcome, now_ms, sees=sees)
-        if ruling is Ruling.OK:
-            self.states[name] = replace(state, outcome=outcome)
-        return ruling
-
-    def sweep(self, now_ms: int) -> int:
-        """All expiries that have happened; how many."""
-        dead = [name for name in self.states if self.dead(name, now_ms)]
-        for name in dead:
-            self.meet(name, now_ms)
-        return len(dead)
-
-    def dead(self, name: str, now_ms: int) -> bool:
-        """Whether the deadline has passed and nobody has written that down."""
-        deadline_ms = machine.deadline_ms(self.states[name])
-        return deadline_ms is not None and now_ms > deadline_ms
 
 
 class Parity(RuleBasedStateMachine):
