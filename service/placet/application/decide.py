@@ -8,6 +8,7 @@ from placet.application import grants
 from placet.application.commands import Decide
 from placet.application.directory import Caller, Directory, Snapshot
 from placet.application.rulings import error_for
+from placet.application.views import sight_of
 from placet.domain import policy
 from placet.domain.error_terms import Issue
 from placet.domain.errors import InputInvalid
@@ -56,7 +57,7 @@ class DecideApproval:
         if read.record is None:
             raise error_for(read.ruling)
         shown = read.record.approval()
-        ask, hidden = shown.ask, not policy.sees(caller.principal, shown.ask)
+        ask, hidden = shown.ask, sight_of(caller.principal, shown) is None
         if body.decision is Verdict.APPROVE and shown.status is Status.PENDING and not hidden:
             grants.check_card(self._ring.sealer, shown)  # before a vote on it is sealed
         snapshot = await self._directory.known_to(caller)

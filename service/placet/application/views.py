@@ -14,6 +14,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from placet.application.commands import Sha256
 from placet.application.rulings import pending_face, rfc3339
+from placet.domain import policy
 from placet.domain.canonical import canonicalize
 from placet.domain.errors import ApprovalRequired
 from placet.domain.model import (
@@ -166,13 +167,13 @@ class TrailView(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def sight_of(caller: Principal, approval: Approval) -> Sight | None:
     """How much the caller sees, ``None`` for nothing at all."""
     ask = approval.ask
+    if not policy.sees(caller, ask):
+        return None
     if isinstance(caller, Approver):
         return Sight.CARD
     if caller.name in {ask.asked_by, ask.audience} or caller.scopes & {Scope.READ_INPUT, Scope.ADMIN}:
         return Sight.WHOLE
-    if caller.may(Scope.DECIDE_AS) and caller.max_risk is not None and ask.risk.rank <= caller.max_risk.rank:
-        return Sight.CARD
-    return Sight.FRAME if caller.may(Scope.READ) else None
+    return Sight.CARD if policy.bridges(caller, ask) else Sight.FRAME
 
 
 def record_view(

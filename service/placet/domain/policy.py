@@ -77,8 +77,7 @@ def judge_vote(
 
 def speaks_for(bridge: Client, person_id: str, ask: Ask) -> bool:
     """Whether a ``decide_as`` client may speak for this person on this question."""
-    within = bridge.max_risk is not None and ask.risk.rank <= bridge.max_risk.rank
-    return bridge.may(Scope.DECIDE_AS) and within and person_id in bridge.people
+    return bridges(bridge, ask) and person_id in bridge.people
 
 
 def may_still_decide(person_id: str, clients: Mapping[str, Client], approvers: Container[str]) -> bool:
@@ -94,6 +93,10 @@ def sees(caller: Principal, ask: Ask) -> bool:
         return True
     if caller.name in {ask.asked_by, ask.audience} or caller.sees():
         return True
-    return (
-        caller.may(Scope.DECIDE_AS) and caller.max_risk is not None and ask.risk.rank <= caller.max_risk.rank
-    )
+    return bridges(caller, ask)
+
+
+def bridges(client: Client, ask: Ask) -> bool:
+    """Whether the client may speak for people on this question: ``decide_as``, up to its highest risk."""
+    within = client.max_risk is not None and ask.risk.rank <= client.max_risk.rank
+    return within and client.may(Scope.DECIDE_AS)
