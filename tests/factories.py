@@ -8,8 +8,20 @@ from msgspec import Raw
 
 from placet.domain import binding
 from placet.domain.canonical import canonicalize
-from placet.domain.model import Actor, ActorKind, Ask, Effect, Person, Presentation, Risk, Verdict, Vote
+from placet.domain.model import (
+    Actor,
+    ActorKind,
+    Ask,
+    Effect,
+    Person,
+    Presentation,
+    Risk,
+    Sealed,
+    Verdict,
+    Vote,
+)
 from placet.store.approvals import Ballot, Creation, Spending
+from placet.store.codec import encode
 
 T0_MS = 1_800_000_000_000
 """Where a test clock starts: 2027-01-15T08:00:00Z."""
@@ -125,13 +137,19 @@ def digest_of(ask: Ask) -> str:
 INPUT = canonicalize({"order": "A-1", "amount": 5})
 
 
+def unsealed(words: Ask | Vote) -> Sealed:
+    """What the store keeps of an ask or a vote that nobody is going to prove."""
+    return Sealed(document=encode(words), seal="")
+
+
 def a_creation(ask: Ask, **changes: Any) -> Creation:
     """What the store needs to create ``ask``: fifteen minutes, no key, an id of its own."""
     members: dict[str, Any] = {
+        "sealed": unsealed(ask),
         "digest": digest_of(ask),
         "call": call_of(ask),
         "input": INPUT if ask.input_held else None,
-        "nonce": secrets.token_urlsafe(8),
+        "nonce": secrets.token_bytes(12),
         "join": secrets.token_hex(16),
         "chosen_id": False,
         "expires_in_ms": 900_000,
@@ -150,9 +168,8 @@ def a_ballot(ask: Ask, person: str = "ann", verdict: Verdict = Verdict.APPROVE, 
         submitted_by=None,
         comment=None,
         digest=changes.pop("digest", digest_of(ask)),
-        seal="",
     )
-    return Ballot(**{"vote": vote, "hidden": False, "refusal": None, **changes})
+    return Ballot(**{"vote": vote, "sealed": unsealed(vote), "hidden": False, "refusal": None, **changes})
 
 
 def a_spending(ask: Ask, **changes: Any) -> Spending:
@@ -161,10 +178,12 @@ def a_spending(ask: Ask, **changes: Any) -> Spending:
         "client": ask.audience,
         "sees": False,
         "execution_id": "exec-1",
-        "nonce": secrets.token_urlsafe(8),
+        "nonce": secrets.token_bytes(12),
         "call": call_of(ask),
         "input": INPUT if ask.input_held else None,
         "token_digest": digest_of(ask),
+        "token_from_ms": 0,
         "token_exp_ms": T0_MS * 2,
+        "refusal": None,
     }
     return Spending(**{**members, **changes})

@@ -1,5 +1,6 @@
 """Steps of store tests: records brought to a state, and everything that a server holds."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from redis.asyncio import Redis
@@ -8,13 +9,39 @@ from placet.domain.machine import Ruling
 from placet.domain.model import Approval, Ask, OutcomeStatus, Status, TrailEntry, Verdict
 from placet.store import keys
 from placet.store.approvals import Answer
-from placet.store.codec import Record, Report, Who
+from placet.store.codec import Report, Who
 from placet.store.opened import Store
+from placet.store.principals import Roll
+from placet.store.record import Record
 from tests.factories import ManualClock, a_ballot, a_creation, a_spending, an_ask
 
 TENANT = "default"
 WAIT_MS = 900_000
 """How long a question of ``a_creation`` waits."""
+
+Moving = Callable[[Store, Ask], Awaitable[Any]]
+"""A call about a record."""
+
+REPORT = Report(by="runtime", status=OutcomeStatus.FAILED, summary=None)
+CALLS: dict[str, Moving] = {
+    "get": lambda store, ask: store.approvals.get(TENANT, ask.id, epoch=0),
+    "list": lambda store, _: store.approvals.page(TENANT, "x", after=None, limit=9, epoch=0),
+    "create": lambda store, _: store.approvals.create(an_ask(), a_creation(an_ask()), epoch=0),
+    "decide": lambda store, ask: store.approvals.decide(TENANT, ask.id, a_ballot(ask, "bob"), epoch=0),
+    "cancel": lambda store, ask: store.approvals.cancel(
+        TENANT, ask.id, Who(by="runtime"), admin=False, sees=False, epoch=0
+    ),
+    "consume": lambda store, ask: store.approvals.consume(TENANT, ask.id, a_spending(ask), epoch=0),
+    "outcome": lambda store, ask: store.approvals.report(
+        TENANT,
+        ask.id,
+        "exec-1",
+        REPORT,
+        sees=False,
+        epoch=0,
+    ),
+}
+"""Every call that is judged under an epoch."""
 
 
 def record_of(answer: Answer) -> Record:
@@ -116,6 +143,14 @@ async def report(
     """A report of how ``exec-1`` went, by its audience unless someone else is named."""
     words = Report(by=by or ask.audience, status=status, summary=summary)
     return await store.approvals.report(ask.tenant, ask.id, execution_id, words, sees=sees, epoch=0)
+
+
+async def change_counted(store: Store, tenant: str = TENANT) -> int:
+    """A change of the tenant's roll that changes nobody; the new epoch."""
+    roll = await store.principals.all(tenant)
+    after = Roll(epoch=roll.epoch + 1, rows=roll.rows, manifest=f"manifest {roll.epoch + 1}")
+    assert await store.principals.enroll(tenant, after, instead_of=roll.manifest)
+    return after.epoch
 
 
 async def events(client: Redis, tenant: str = TENANT) -> list[tuple[str, str]]:

@@ -3,20 +3,20 @@
 import logging
 
 from litestar import Litestar, Request, Response
-from litestar.enums import ScopeType
+from litestar.enums import HttpMethod, ScopeType
 from litestar.exceptions import HTTPException
 from litestar.middleware import DefineMiddleware
-from litestar.types import ASGIApp, Receive, Scope, Send
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from placet.api import documents
 from placet.api.call import problem
-from placet.api.hosts import accepted
 from placet.api.operations import UseCases
 from placet.api.transport import Transport
 from placet.bootstrap import Services
 from placet.domain.errors import InternalError, MethodNotAllowed, PlacetError, RouteNotFound
 from placet.observability.context import bound_request_id
 from placet.settings import Settings
+from placet.settings.hosts import accepted
 
 _log = logging.getLogger("placet.app")
 
@@ -60,7 +60,19 @@ class Application:
         if scope["type"] == ScopeType.HTTP and f"{scope['path']}/".startswith("/v1/"):
             await self._api(scope, receive, send)  # type: ignore[arg-type] # Litestar's own ASGI types
         else:
-            await self._pages(scope, receive, send)
+            is_head = scope["type"] == ScopeType.HTTP and scope["method"] == HttpMethod.HEAD
+            await self._pages(scope, receive, _without_content(send) if is_head else send)
+
+
+def _without_content(send: Send) -> Send:
+    """The answer to HEAD: that to GET, its length included, but no content (RFC 9110 §9.3.2)."""
+
+    async def head(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            message = {**message, "body": b""}
+        await send(message)
+
+    return head
 
 
 class HostGuard:

@@ -12,10 +12,12 @@ from placet.application.consume import ConsumeApproval
 from placet.application.decide import DecideApproval
 from placet.application.directory import Directory
 from placet.application.enroll import Enrolment
+from placet.application.grants import Seals
 from placet.application.query import ReadApprovals
 from placet.application.readiness import Readiness
 from placet.application.report import ReportExecution
 from placet.application.request import RequestApproval
+from placet.application.reset import ResetClock
 from placet.application.sweep import Sweeper
 from placet.application.waiters import Waiters
 from placet.application.withdraw import WithdrawOpen
@@ -55,6 +57,7 @@ class Services(Struct, frozen=True, kw_only=True):
     decide: DecideApproval
     cancel: CancelApproval
     withdraw: WithdrawOpen
+    reset_clock: ResetClock
     consume: ConsumeApproval
     report: ReportExecution
     readiness: Readiness
@@ -124,8 +127,9 @@ def _compose(settings: Settings, store: Store, clock: Clock, metrics: Metrics, w
         path = settings.store.data_dir / KEYRING_NAME
         load_or_create(path, clock.now_ms())
     ring = KeyringFile(path)
+    seals = Seals(ring)
     issuer, limits, approvals = settings.server.public_url, settings.limits, store.approvals
-    directory = Directory(store.principals, lambda: ring.sealer, changed=lambda: _take_up(ring))
+    directory = Directory(store.principals, ring, changed=lambda: _take_up(ring))
     sweeper = Sweeper(
         approvals, directory, store.registry.tenants, limits, clock, pending=metrics.live_pending
     )
@@ -135,13 +139,14 @@ def _compose(settings: Settings, store: Store, clock: Clock, metrics: Metrics, w
         store=store,
         ring=ring,
         directory=directory,
-        enrolment=Enrolment(store.principals, store.registry, directory, clock),
-        request=RequestApproval(approvals, directory, ring, limits),
-        read=ReadApprovals(approvals, ring, issuer, waiters, store.stream, clock),
-        decide=DecideApproval(approvals, directory, ring, limits, decided=metrics.decision),
+        enrolment=Enrolment(store.principals, store.registry, directory, ring, clock),
+        request=RequestApproval(approvals, directory, seals, limits),
+        read=ReadApprovals(approvals, seals, ring, issuer, waiters, store.stream, clock),
+        decide=DecideApproval(approvals, directory, seals, limits, decided=metrics.decision),
         cancel=CancelApproval(approvals),
         withdraw=WithdrawOpen(approvals, directory),
-        consume=ConsumeApproval(approvals, directory, ring, issuer),
+        reset_clock=ResetClock(store.clocks),
+        consume=ConsumeApproval(approvals, directory, seals, ring, issuer),
         report=ReportExecution(approvals, limits),
         readiness=Readiness(store, ring, issuer),
         waiters=waiters,

@@ -12,6 +12,7 @@ from placet.application.commands import Consume, Create, Decide
 from placet.application.consume import ConsumeApproval
 from placet.application.decide import DecideApproval
 from placet.application.directory import Caller
+from placet.application.grants import Seals
 from placet.application.request import RequestApproval
 from placet.bootstrap import Services, open_services
 from placet.domain.model import Verdict
@@ -83,6 +84,7 @@ class Replica:
         self._number = 0
         self._port = services.settings.server.port
         self._nowhere = Approvals(Nowhere(), services.settings.limits)
+        self._seals = Seals(services.ring)
 
     def numbers(self, count: int) -> range:
         """Numbers of questions that nobody has asked yet."""
@@ -134,12 +136,14 @@ class Replica:
     async def create_command(self, number: int) -> bytes:
         """What asking question ``number`` sends to the store."""
         services = self.services
-        use = RequestApproval(self._nowhere, services.directory, services.ring, services.settings.limits)
+        use = RequestApproval(self._nowhere, services.directory, self._seals, services.settings.limits)
         return await stopped(self._create(use, number))
 
     async def consume_command(self, grant: Grant) -> bytes:
         """What consuming ``grant`` sends to the store."""
-        use = ConsumeApproval(self._nowhere, self.services.directory, self.services.ring, self._issuer)
+        use = ConsumeApproval(
+            self._nowhere, self.services.directory, self._seals, self.services.ring, self._issuer
+        )
         body = msgspec.convert(grant.body, Consume)
         return await stopped(use(self._runtime, self._client, grant.id, body))
 
@@ -149,13 +153,13 @@ class Replica:
         recorder = Recording(services.store.link)
         store = Approvals(recorder, limits)
         [number] = self.numbers(1)
-        asked = await self._create(RequestApproval(store, services.directory, services.ring, limits), number)
+        asked = await self._create(RequestApproval(store, services.directory, self._seals, limits), number)
         ask = asked.approval.ask
-        decide = DecideApproval(store, services.directory, services.ring, limits)
+        decide = DecideApproval(store, services.directory, self._seals, limits)
         await decide(self._person, ask.id, Decide(decision=Verdict.APPROVE, digest=asked.approval.digest))
         seen = await services.read.get(self._runtime, ask.id)
         body = msgspec.convert(samples.consumption(number, seen.token or ""), Consume)
-        await ConsumeApproval(store, services.directory, services.ring, self._issuer)(
+        await ConsumeApproval(store, services.directory, self._seals, services.ring, self._issuer)(
             self._runtime, self._client, ask.id, body
         )
         record = (await services.store.approvals.get(TENANT, ask.id, epoch=None)).record

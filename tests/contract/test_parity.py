@@ -19,6 +19,7 @@ from redis.asyncio import Redis
 
 from placet.domain import machine
 from placet.domain.canonical import canonicalize
+from placet.domain.limits import CLOCK_BEHIND_MAX_MS
 from placet.domain.machine import Ruling, State
 from placet.domain.model import Ask, OutcomeStatus, Status, Verdict
 from placet.store.approvals import Answer, person_mark
@@ -157,8 +158,8 @@ class Parity(RuleBasedStateMachine):
         execution_id=executions,
         right=mostly,
         presented=st.sampled_from([INPUT] * 5 + [OTHER_INPUT, None]),
-        token=mostly,
-        left_ms=st.sampled_from([60_000] * 4 + [1, 0, -1]),
+        token=st.sampled_from([(-60_000, 60_000)] * 8 + [(0, 1), (1, 60_000), (-1, 0), (-1, -1), None]),
+        refusal=st.sampled_from([None, None, None, "FORBIDDEN"]),
         sees=st.booleans(),
     )
     def consume(
@@ -169,19 +170,22 @@ class Parity(RuleBasedStateMachine):
         execution_id: str,
         right: bool,
         presented: bytes | None,
-        token: bool,
-        left_ms: int,
+        token: tuple[int, int] | None,
+        refusal: str | None,
         sees: bool,
     ) -> None:
-        """A consumption, by the audience unless someone else is named."""
+        """A consumption, by the audience unless someone else is named; ``token`` is when it lives."""
         now_ms = self.now_ms()
+        begins_ms, ends_ms = token or (0, 0)
         attempt = machine.Consume(
             client=client or ask.audience,
             execution_id=execution_id,
             call=call_of(ask) if right else WRONG,
             input=presented,
             token_digest=digest_of(ask) if token else None,
-            token_exp_ms=now_ms + left_ms,
+            token_from_ms=now_ms + begins_ms,
+            token_exp_ms=now_ms + ends_ms,
+            refusal=refusal,
             sees=sees,
         )
         members = {name: getattr(attempt, name) for name in attempt.__struct_fields__}
@@ -227,8 +231,8 @@ class Parity(RuleBasedStateMachine):
             execution_id=execution_id,
             right=True,
             presented=INPUT,
-            token=True,
-            left_ms=left_ms,
+            token=(0, left_ms),
+            refusal=None,
             sees=False,
         )
 
@@ -270,7 +274,7 @@ class Parity(RuleBasedStateMachine):
     @rule(by_ms=st.sampled_from([1, 999, 30_000, -1, -1, -60_000]))
     def move(self, *, by_ms: int) -> None:
         """Time passes; at times the clock is set back."""
-        self.clock.move(by_ms)
+        self.set_clock(self.clock.now_ms() + by_ms)
 
     @precondition(lambda self: any(machine.deadline_ms(state) for state in self.model.states.values()))
     @rule(data=st.data(), late_ms=st.sampled_from([-1, 0, 1]))
@@ -278,7 +282,11 @@ class Parity(RuleBasedStateMachine):
         """The clock stands at a deadline, just before or just after it."""
         deadlines = [machine.deadline_ms(state) for state in self.model.states.values()]
         deadline_ms = data.draw(st.sampled_from([each for each in deadlines if each is not None]))
-        self.clock.move(deadline_ms + late_ms - self.clock.now_ms())
+        self.set_clock(deadline_ms + late_ms)
+
+    def set_clock(self, now_ms: int) -> None:
+        """Set it, though never so far back that nothing would be judged at all."""
+        self.clock.move(max(now_ms, self.model.high_ms - CLOCK_BEHIND_MAX_MS) - self.clock.now_ms())
 
 
 def drive(connect: Callable[[], Coroutine[Any, Any, Redis]], max_examples: int) -> None:

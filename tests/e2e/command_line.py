@@ -55,6 +55,17 @@ class Machine:
             timeout=WITHIN_S,
         )
 
+    def redirected(self, where: str, *argv: str, **environ: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end with its streams redirected as a shell does it, ``>/dev/full`` say."""
+        return subprocess.run(
+            ["sh", "-c", f'exec "$@" {where}', "sh", *_COMMAND, *argv],
+            env={**self.environ, **environ},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=WITHIN_S,
+        )
+
     def said(self, *argv: str, **environ: str) -> Any:
         """What a command that succeeds says in JSON."""
         ran = self.placet(*argv, "--json", **environ)

@@ -140,6 +140,9 @@ class TestApprovers:
             assert "⟨hidden from approvers⟩" in card
             assert "Refund⟨U+202E⟩ A-1" in card
             assert "4111" not in card
+            flag = " Look twice at the runtime's words: characters that reorder text (1).\n"
+            assert card.count(flag) == 2
+            assert card.endswith(f"{flag}Approve exactly this? [y/N] ")
             terminal.type("y\n")
             assert terminal.ended() == 0
             assert f"{asked} is approved" in terminal.shown
@@ -241,6 +244,44 @@ class TestDemo:
             assert "Traceback" not in terminal.shown
         with Redis(unix_socket_path=str(machine.data_dir / "store.sock")) as store:
             assert [name for name in store.hkeys("placet:registry") if b"demo" in name] == []
+
+
+class TestUnwritten:
+    """Output that can't be written, by the real system: status 4, one line, nothing secret, no traceback."""
+
+    @pytest.mark.parametrize(
+        ("where", "why"), [(">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")]
+    )
+    def test_a_credential_that_could_not_be_shown_can_be_replaced(
+        self, machine: Machine, service: Service, where: str, why: str
+    ) -> None:
+        """The commands it names take that one back and bring another, which works."""
+        name = f"lost-{len(where)}"
+        ran = machine.redirected(where, "clients", "create", name, "--scopes", "read")
+        assert (ran.returncode, ran.stdout) == (4, "")
+        told = re.fullmatch(
+            rf"✗ The output could not be written \({why}\)\. The credential ([a-z0-9]{{12}}) of client "
+            rf"{name} exists, but was not shown: take it back with "
+            rf"`placet (clients revoke {name} --key \1)`, then make another with "
+            rf"`placet (clients rotate {name})`\.\n",
+            ran.stderr,
+        )
+        assert told, ran.stderr
+        machine.said(*told[2].split())
+        token = machine.said(*told[3].split())["token"]
+        with service.client(token) as client:
+            assert client.get("/v1/approvals").status_code == 200
+
+    @pytest.mark.parametrize("environ", [{}, {"PYTHONUNBUFFERED": "1"}])
+    def test_the_interpreter_adds_nothing_at_its_end(self, machine: Machine, environ: dict[str, str]) -> None:
+        """With the buffers it has, or without."""
+        ran = machine.redirected(">/dev/full", "openapi", **environ)
+        told = "✗ The output could not be written (No space left on device).\n"
+        assert (ran.returncode, ran.stderr) == (4, told)
+
+    def test_without_any_stream_the_status_is_left(self, machine: Machine) -> None:
+        """Nothing of the command's gets the descriptor of a stream that is closed."""
+        assert machine.redirected("<&- >&- 2>&-", "clients", "list").returncode == 4
 
 
 def test_json_of_a_fault_is_json(machine: Machine) -> None:

@@ -64,6 +64,17 @@ async def test_a_coded_body_is_415(h: Harness, coding: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("coding", "status"), [("gzip, chunked", 415), ("gzip", 415), ("chunked", 201), ("Chunked", 201)]
+)
+async def test_a_transfer_coding_that_nobody_undoes_is_415(h: Harness, coding: str, status: int) -> None:
+    """Chunks are put together before they come here, and nothing else is."""
+    runtime = await h.client()
+    headers = {"transfer-encoding": coding}
+    response = await runtime.call("POST", "/v1/approvals", json=dict(QUESTION), headers=headers)
+    assert response.status_code == status
+
+
+@pytest.mark.parametrize(
     "body",
     [
         b"",

@@ -249,7 +249,7 @@ async def test_credentials_that_never_stop_changing_are_a_503(
     genuine = h.services.store.approvals._run
 
     async def after_a_change(*args: Any) -> Any:
-        await h.services.store.principals.count_change("default")
+        await h.services.enrolment.count_change("default")
         return await genuine(*args)
 
     monkeypatch.setattr(h.services.store.approvals, "_run", after_a_change)

@@ -118,13 +118,5 @@ async def test_a_revoked_caller_learns_nothing(anywhere: Harness) -> None:
     runtime, ann = await anywhere.client(), await anywhere.approver()
     asked = await runtime.asked()
     record(await ann.decide(asked))
-    await anywhere.services.store.principals.enroll(
-        "default", "client:runtime", expected=await stored(anywhere), document=b"", kids=()
-    )
+    await anywhere.services.enrolment.revoke("default", "client:runtime")
     assert refusal(await runtime.introspect(asked, "nonsense")) == (401, "UNAUTHENTICATED")
-
-
-async def stored(h: Harness) -> bytes:
-    """The runtime's document as the store has it: another process takes it out."""
-    document: bytes = (await h.services.store.principals.all("default"))[1]["client:runtime"]
-    return document

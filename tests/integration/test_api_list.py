@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
+from msgspec import structs
 
-from placet.application import grants
+from placet.application.grants import Seals
 from tests.factories import a_creation, an_ask
 from tests.harness import Harness, Party, record, refusal
 
@@ -163,11 +164,13 @@ async def test_a_narrow_page_may_be_short_but_goes_on(h: Harness) -> None:
     """A filter that matches little ends a page early, with a cursor, and loses nothing."""
     ann, rare = await h.approver(), {0, 700, 1_150}
     epoch = (await h.services.directory.authenticate(ann.credential)).epoch
+    seals = Seals(h.services.ring)
     for n in range(1_200):
         capability = "rare" if n in rare else "usual"
         ask = an_ask(id=f"q-{n:04d}", asked_by=f"c{n % 2}", capability=capability)
-        ask = grants.seal_ask(h.services.ring.sealer, ask)
-        await h.services.store.approvals.create(ask, a_creation(ask), epoch=epoch)
+        new = a_creation(ask)
+        sealed = seals.ask(ask, new.nonce, digest=new.digest, call=new.call)
+        await h.services.store.approvals.create(ask, structs.replace(new, sealed=sealed), epoch=epoch)
     found = await pages(ann, capability="rare", limit=10)
     assert found == [["q-1150", "q-0700"], ["q-0000"]]
 

@@ -64,6 +64,7 @@ async def test_a_grant_ends_with_the_right_of_whoever_gave_it(pair: tuple[Harnes
         assert refusal(await party.consume(unspent, "x")) == (403, "APPROVAL_TOKEN_INVALID")
         assert record(await party.consume(spent, token))["replayed"] is True
     assert (await runtime.seen(unspent["id"]))["status"] == "approved"
+    assert "FORBIDDEN" in [each.get("code") for each in record(await runtime.trail(unspent["id"]))["items"]]
     await there.services.enrolment.rotate("default", "approver:ann")
     record(await away.consume(unspent, token))
 

@@ -76,6 +76,12 @@ MAY_CALL = {
     "consume": CLIENTS,
     "report": CLIENTS,
 }
+SCOPES = {
+    "decide": ["decide_as"],
+    "cancel": ["admin", "request"],
+    "consume": ["consume"],
+    "report": ["consume"],
+}
 NOT_THEIRS = {
     "cancel": ("not-the-asker", {"audience", "reader", "input reader"}),
     "consume": ("not-the-audience", {"asker", "reader", "input reader", "boss"}),
@@ -94,7 +100,7 @@ async def test_every_caller_on_every_route(anywhere: Harness, status: str) -> No
             got, none = await call(party, asked), await call(party, unknown)
             if name not in MAY_CALL.get(route, people):
                 assert refusal(got) == (403, "FORBIDDEN"), (name, route)
-                assert got.json()["details"] == {"reason": "scope"}
+                assert got.json()["details"] == {"reason": "scope", "scopes": SCOPES[route]}
                 assert same(got, none)
             elif name in SEE_NOTHING:
                 assert refusal(got) == (404, "APPROVAL_NOT_FOUND"), (name, route)

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 from fakeredis import FakeAsyncRedis, FakeServer
+from litestar.types import ASGIApp
 from msgspec import structs
 
+from placet.api import pages
 from placet.app import create_app
 from placet.domain.errors import TABLE
 from placet.settings import Environment
@@ -16,6 +18,17 @@ from placet.tokens.keyring_file import update
 from tests.factories import ManualClock
 from tests.harness import BASE_URL, Harness, opened, record, refusal
 from tests.wire import HOST, Exchange
+
+DOCUMENTS = (
+    "/",
+    "/errors",
+    "/errors/FORBIDDEN",
+    "/openapi.json",
+    "/reference",
+    "/.well-known/jwks.json",
+    "/healthz",
+    "/readyz",
+)
 
 
 @pytest.fixture
@@ -29,6 +42,13 @@ async def keyed(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Harness]:
 def ring_of(h: Harness) -> Path:
     """Where the keyring is."""
     return h.services.settings.store.data_dir / "keyring.json"
+
+
+def production(h: Harness) -> ASGIApp:
+    """The same service as in production."""
+    settings = h.services.settings
+    server = structs.replace(settings.server, environment=Environment.PRODUCTION)
+    return create_app(h.services, structs.replace(settings, server=server))
 
 
 async def kids(h: Harness) -> list[str]:
@@ -65,7 +85,7 @@ async def test_a_revoked_key_counts_no_more(keyed: Harness) -> None:
     token = await runtime.token(asked["id"])
     active = keyed.services.ring.ring.active.kid
     update(ring_of(keyed), lambda ring: ring.revoke(active, keyed.clock.now_ms()))
-    await keyed.services.store.principals.count_change("default")
+    await keyed.services.enrolment.count_change("default")
     assert refusal(await runtime.consume(asked, token)) == (403, "APPROVAL_TOKEN_INVALID")
     assert active not in await kids(keyed)
     record(await runtime.consume(asked, await runtime.token(asked["id"])))
@@ -131,16 +151,61 @@ async def test_every_code_has_its_page(h: Harness) -> None:
         assert refusal(await h.http.get(path)) == (404, "ROUTE_NOT_FOUND")
 
 
-async def test_pages_run_nothing(h: Harness) -> None:
-    """No page may load or run anything of another origin, or be framed."""
-    for path in ("/errors", "/errors/FORBIDDEN", "/reference"):
-        response = await h.http.get(path)
-        assert response.headers["content-type"] == "text/html; charset=utf-8"
-        policy = response.headers["content-security-policy"]
-        assert "default-src 'none'" in policy
-        assert "frame-ancestors 'none'" in policy
-        assert "script-src" not in policy
-        assert response.headers["x-content-type-options"] == "nosniff"
+@pytest.mark.parametrize("path", ["/", "/errors", "/errors/FORBIDDEN", "/reference"])
+async def test_pages_run_nothing(h: Harness, path: str) -> None:
+    """No page may load or run anything, send anything elsewhere, or be framed."""
+    response = await h.http.get(path)
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    assert response.headers["content-security-policy"] == (
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none';"
+        " frame-ancestors 'none'"
+    )
+    assert response.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS)
+async def test_head_is_answered_as_get_without_the_content(h: Harness, path: str) -> None:
+    """The same status and headers, the length of what is left out included (RFC 9110 §9.3.2)."""
+    got = await Exchange(h.app, "GET", path, [HOST]).run()
+    headed = await Exchange(h.app, "HEAD", path, [HOST]).run()
+    assert (headed.status, headed.headers, headed.body) == (got.status, got.headers, b"")
+    assert headed.header("content-length") == [str(len(got.body))]
+    assert len(got.body) > 0
+
+
+@pytest.mark.parametrize(
+    ("path", "status"), [("/readyz", 503), ("/errors/NOPE", 404), ("/nowhere", 404), ("/errors", 404)]
+)
+async def test_head_of_what_is_refused_has_no_content_either(h: Harness, path: str, status: int) -> None:
+    """The status and type of the problem, and its length."""
+    h.services.readiness.stopping = True
+    host = (b"host", b"evil.example") if path == "/errors" else HOST
+    headers = [host, (b"x-request-id", b"req-1")]
+    got = await Exchange(h.app, "GET", path, headers).run()
+    headed = await Exchange(h.app, "HEAD", path, headers).run()
+    assert (headed.status, headed.headers, headed.body) == (status, got.headers, b"")
+    assert headed.header("content-length") == [str(len(got.body))]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS)
+async def test_other_methods_are_told_which_ones_there_are(h: Harness, path: str) -> None:
+    """HEAD among them, in a refusal and where it is asked for."""
+    refused = await h.http.post(path)
+    assert refusal(refused) == (405, "METHOD_NOT_ALLOWED")
+    asked = await h.http.options(path)
+    assert asked.status_code == 204
+    for response in (refused, asked):
+        assert set(response.headers["allow"].split(", ")) == {"GET", "HEAD", "OPTIONS"}
+
+
+async def test_the_front_page_shows_nothing_of_what_is_kept(h: Harness) -> None:
+    """Whoever is there and whatever has happened, it is the same page."""
+    before = (await h.http.get("/")).text
+    runtime = await h.client("payroll-agent", tenant="acme")
+    await runtime.asked()
+    assert (await h.http.get("/")).text == before == pages.front(with_reference=True)
+    in_production = await Exchange(production(h), "GET", "/", [HOST]).run()
+    assert in_production.body.decode() == pages.front(with_reference=False)
 
 
 async def test_the_description_names_this_server(h: Harness) -> None:
@@ -153,10 +218,9 @@ async def test_the_description_names_this_server(h: Harness) -> None:
 
 async def test_production_has_no_reference(h: Harness) -> None:
     """The page to read the API by is for development."""
-    settings = h.services.settings
-    server = structs.replace(settings.server, environment=Environment.PRODUCTION)
-    app = create_app(h.services, structs.replace(settings, server=server))
+    app = production(h)
     assert (await Exchange(app, "GET", "/reference", [HOST]).run()).status == 404
+    assert (await Exchange(app, "HEAD", "/reference", [HOST]).run()).status == 404
     assert (await Exchange(app, "GET", "/openapi.json", [HOST]).run()).status == 200
     assert (await Exchange(h.app, "GET", "/reference", [HOST]).run()).status == 200
 

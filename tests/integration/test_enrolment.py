@@ -1,8 +1,12 @@
 """Enrolment: entering, rotating and revoking clients and approvers."""
 
-import pytest
+import asyncio
+from typing import Any
 
-from placet.application.enroll import EnrolmentRefused
+import pytest
+from msgspec import structs
+
+from placet.application.enroll import ATTEMPTS_MAX, EnrolmentRefused
 from placet.domain.principals import Approver, Client, Scope
 from tests.harness import Harness, holder, record, refusal
 
@@ -14,9 +18,9 @@ async def test_a_credential_is_shown_once_and_kept_as_a_hash(anywhere: Harness) 
     runtime = await anywhere.client()
     plc, tenant, kid, secret = runtime.credential.split("_", 3)
     assert (plc, tenant, len(kid), len(secret)) == ("plc", "default", 12, 43)
-    for field, document in (await anywhere.services.store.principals.all("default"))[1].items():
-        assert field == "client:runtime"
-        assert secret.encode() not in document
+    rows = (await anywhere.services.store.principals.all("default")).rows
+    assert set(rows) == {"client:runtime"}
+    assert secret.encode() not in rows["client:runtime"]
 
 
 async def test_a_rotation_leaves_two_secrets_alive(pair: tuple[Harness, Harness]) -> None:
@@ -89,7 +93,7 @@ async def test_a_faulty_principal_is_not_entered(h: Harness, principal: Client |
     """Whatever could not be judged safely later is refused when it is entered, with a reason."""
     with pytest.raises(EnrolmentRefused, match=r"\."):
         await h.services.enrolment.create(principal)
-    assert (await h.services.store.principals.all(principal.tenant))[1] == {}
+    assert (await h.services.store.principals.all(principal.tenant)).is_blank
 
 
 async def test_a_name_is_entered_once(anywhere: Harness) -> None:
@@ -114,12 +118,62 @@ async def test_who_is_not_there_can_not_be_changed(h: Harness, field: str) -> No
 async def test_two_changes_at_once_do_not_undo_each_other(h: Harness) -> None:
     """Of two operators who change the same principal the later one is told to look again."""
     await h.client()
-    enrolment, store = h.services.enrolment, h.services.store.principals
+    enrolment = h.services.enrolment
     principal, stored = await enrolment._known("default", "client:runtime")
     await enrolment.rotate("default", "client:runtime")
+    changed = structs.replace(principal, keys=())
     with pytest.raises(EnrolmentRefused, match="meanwhile"):
-        await enrolment._write(principal, expected=stored, changed=principal)
-    assert (await store.all("default"))[1]
+        await enrolment._write(principal, expected=stored, changed=changed)
+    assert len((await enrolment.all("default")).clients["runtime"].keys) == 2
+
+
+async def test_changes_of_different_people_at_once_are_all_made(anywhere: Harness) -> None:
+    """Each is made on top of the others, however they come."""
+    names = [f"client-{n}" for n in range(8)]
+    parties = await asyncio.gather(*map(anywhere.client, names))
+    assert set((await anywhere.services.enrolment.all("default")).clients) == set(names)
+    for party in parties:
+        record(await party.list())
+
+
+async def test_a_change_whose_answer_was_lost_is_known_again(
+    h: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Made, another's came after it, and only then was it sent again: it is not made twice, nor refused."""
+    store = h.services.store.principals
+    genuine = store.enroll
+    lost: list[bool] = []
+
+    async def enroll(*args: Any, **options: Any) -> bool:
+        if lost:
+            return await genuine(*args, **options)
+        lost.append(await genuine(*args, **options))
+        await h.approver()
+        return await genuine(*args, **options)
+
+    monkeypatch.setattr(store, "enroll", enroll)
+    runtime = await h.client()
+    assert lost == [True]
+    record(await runtime.list())
+    found = await h.services.enrolment.all("default")
+    assert (set(found.clients), set(found.approvers)) == ({"runtime"}, {"ann"})
+
+
+@pytest.mark.parametrize("act", ["create", "count"])
+async def test_a_tenant_that_never_rests_is_left_after_a_while(
+    h: Harness, monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
+    """Whoever always comes too late gives up, and has changed nothing."""
+    tried: list[str] = []
+
+    async def enroll(tenant: str, *_: Any, **__: Any) -> bool:
+        tried.append(tenant)
+        return False
+
+    monkeypatch.setattr(h.services.store.principals, "enroll", enroll)
+    with pytest.raises(EnrolmentRefused, match="try again in a moment"):
+        await (h.client() if act == "create" else h.services.enrolment.count_change("default"))
+    assert tried == ["default"] * ATTEMPTS_MAX
 
 
 async def test_the_list_of_principals_is_fresh(pair: tuple[Harness, Harness]) -> None:

@@ -1,25 +1,27 @@
 """The store is the clock, it never goes back, and a changed epoch stops everyone who was judged before."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 from redis.asyncio import Redis
 
+from placet.domain.limits import CLOCK_BEHIND_MAX_MS
 from placet.domain.machine import Ruling
-from placet.domain.model import Ask, OutcomeStatus, Status
+from placet.domain.model import Status
 from placet.store.approvals import Rejudge
-from placet.store.codec import Report, Who
 from placet.store.opened import Store
 from tests.conftest import a_store
-from tests.factories import T0_MS, ManualClock, a_ballot, a_creation, a_spending, an_ask
+from tests.factories import T0_MS, ManualClock, a_ballot, a_creation, an_ask
 from tests.steps import (
+    CALLS,
     TENANT,
     WAIT_MS,
+    Moving,
     approval_of,
     approved,
     asked,
     cancel,
+    change_counted,
     consumed,
     dump,
     high_water_ms,
@@ -31,13 +33,11 @@ from tests.steps import (
     voted,
 )
 
-Moving = Callable[[Store, Ask], Awaitable[Any]]
-
 
 class TestHighWaterMark:
     """``now`` is the later of the given time and the latest moment anything was judged by."""
 
-    @pytest.mark.parametrize("back_ms", [1, 1_000, T0_MS])
+    @pytest.mark.parametrize("back_ms", [1, 1_000, CLOCK_BEHIND_MAX_MS])
     async def test_a_clock_set_back_stands_still(
         self, store: Store, clock: ManualClock, client: Redis, back_ms: int
     ) -> None:
@@ -103,7 +103,7 @@ class TestHighWaterMark:
         await cancel(store, ask)
         assert await high_water_ms(client) == T0_MS + 1_234
 
-    @pytest.mark.parametrize("new", [{"join": "same"}, {"idempotency": ("key", "a" * 64)}])
+    @pytest.mark.parametrize("new", [{"join": "same"}, {"idempotency": ("key", b"a" * 32)}])
     async def test_a_found_record_raises_it(
         self, store: Store, clock: ManualClock, client: Redis, new: dict[str, Any]
     ) -> None:
@@ -125,7 +125,7 @@ class TestHighWaterMark:
         ask = await asked(store)
         clock.move(WAIT_MS + 1)
         await spend(store, await approved(store))
-        clock.move(-WAIT_MS)
+        clock.move(-CLOCK_BEHIND_MAX_MS)
         assert (await store.approvals.sweep(TENANT, limit=10)).settled == 1
         assert trail_of(await read(store, ask))[-1].at_ms == T0_MS + WAIT_MS
 
@@ -155,31 +155,10 @@ class TestServerTime:
 
     async def test_it_never_goes_back_either(self, client: Redis, clock: ManualClock) -> None:
         """A mark ahead of the server's time, as after a failover to a slow clock, holds."""
-        ahead_ms = await self.now_ms(client) + 3_600_000
+        ahead_ms = await self.now_ms(client) + CLOCK_BEHIND_MAX_MS // 2
         await client.hset("{placet:default}:m", "now", str(ahead_ms))
         ask = await asked(a_store(client, None))
         assert approval_of(await read(a_store(client, None), ask)).requested_at_ms == ahead_ms
-
-
-REPORT = Report(by="runtime", status=OutcomeStatus.FAILED, summary=None)
-CALLS: dict[str, Moving] = {
-    "get": lambda store, ask: store.approvals.get(TENANT, ask.id, epoch=0),
-    "list": lambda store, _: store.approvals.page(TENANT, "x", after=None, limit=9, epoch=0),
-    "create": lambda store, _: store.approvals.create(an_ask(), a_creation(an_ask()), epoch=0),
-    "decide": lambda store, ask: store.approvals.decide(TENANT, ask.id, a_ballot(ask, "bob"), epoch=0),
-    "cancel": lambda store, ask: store.approvals.cancel(
-        TENANT, ask.id, Who(by="runtime"), admin=False, sees=False, epoch=0
-    ),
-    "consume": lambda store, ask: store.approvals.consume(TENANT, ask.id, a_spending(ask), epoch=0),
-    "outcome": lambda store, ask: store.approvals.report(
-        TENANT,
-        ask.id,
-        "exec-1",
-        REPORT,
-        sees=False,
-        epoch=0,
-    ),
-}
 
 
 class TestEpoch:
@@ -191,7 +170,7 @@ class TestEpoch:
     ) -> None:
         """Not even the expiry of a record that has died meanwhile."""
         ask = await approved(store, use_within_ms=1_000)
-        await store.principals.count_change(TENANT)
+        await change_counted(store)
         clock.move(1_001)
         before = await dump(client)
         with pytest.raises(Rejudge):
@@ -201,14 +180,14 @@ class TestEpoch:
     async def test_under_the_new_epoch_it_goes_on(self, store: Store) -> None:
         """Judged anew, the same call is taken."""
         ask = await asked(store)
-        epoch = await store.principals.count_change(TENANT)
+        epoch = await change_counted(store)
         answer = await store.approvals.decide(TENANT, ask.id, a_ballot(ask), epoch=epoch)
         assert answer.ruling is Ruling.OK
 
     async def test_the_system_is_not_judged(self, store: Store, clock: ManualClock) -> None:
         """Reading for itself, sweeping and trimming need no credentials."""
         ask = await asked(store)
-        await store.principals.count_change(TENANT)
+        await change_counted(store)
         clock.move(WAIT_MS + 1)
         assert (await store.approvals.get(TENANT, ask.id, epoch=None)).ruling is Ruling.OK
         assert (await store.approvals.sweep(TENANT, limit=10)).settled == 1
@@ -216,5 +195,5 @@ class TestEpoch:
 
     async def test_another_tenants_change_is_no_change(self, store: Store) -> None:
         """Epochs are per tenant."""
-        await store.principals.count_change("other")
+        await change_counted(store, "other")
         assert (await read(store, await asked(store))).ruling is Ruling.OK

@@ -187,6 +187,29 @@ class TestToken:
         ask = await approved(store)
         assert (await spend(store, ask, token_exp_ms=T0_MS + left_ms)).ruling is ruling
 
+    @pytest.mark.parametrize(("ahead_ms", "ruling"), [(0, Ruling.OK), (1, Ruling.TOKEN)])
+    async def test_a_token_counts_from_its_first_moment(
+        self, store: Store, ahead_ms: int, ruling: Ruling
+    ) -> None:
+        """One that is minted in the store's future grants nothing yet."""
+        ask = await approved(store)
+        assert (await spend(store, ask, token_from_ms=T0_MS + ahead_ms)).ruling is ruling
+
+    async def test_a_right_that_was_lost_is_judged_last(self, store: Store) -> None:
+        """Token and call are right, and only the right is not: that is said, and the grant kept."""
+        ask = await approved(store)
+        assert (await spend(store, ask, refusal="FORBIDDEN", token_digest=None)).ruling is Ruling.TOKEN
+        assert (await spend(store, ask, refusal="FORBIDDEN", **OTHER_CALL)).ruling is Ruling.MISMATCH
+        answer = await spend(store, ask, refusal="FORBIDDEN")
+        assert (answer.ruling, approval_of(answer).status) == (Ruling.REFUSED, Status.APPROVED)
+        assert trail_of(answer)[-1].code == "FORBIDDEN"
+        assert (await spend(store, ask)).ruling is Ruling.OK
+
+    async def test_a_replay_is_granted_nothing_new(self, store: Store) -> None:
+        """What was consumed is told again, whoever lost which right since."""
+        ask = await consumed(store)
+        assert (await spend(store, ask, refusal="FORBIDDEN")).ruling is Ruling.REPLAYED
+
     async def test_the_token_is_judged_before_the_call(self, store: Store) -> None:
         """Who has no right hears nothing about the match."""
         ask = await approved(store)

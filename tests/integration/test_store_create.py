@@ -29,7 +29,7 @@ from tests.steps import (
     voted,
 )
 
-BODY, OTHER_BODY = "a" * 64, "b" * 64
+BODY, OTHER_BODY = b"a" * 32, b"b" * 32
 KEYED = {"idempotency": ("key", BODY)}
 TODAY = 86_400_000
 
@@ -45,6 +45,19 @@ async def test_a_new_record_is_pending(store: Store) -> None:
     assert (approval.use_by_ms, approval.required, approval.approved) == (None, 2, 0)
     assert approval.input is not None
     assert bytes(approval.input) == INPUT
+
+
+@pytest.mark.parametrize("plain", [True, False])
+async def test_what_was_written_is_known_without_asking(store: Store, *, plain: bool) -> None:
+    """The record that a create answers with is, part for part, the one that is read afterwards."""
+    members = {} if plain else {"audience": "tool-server", "run": "run-1", "use_within_ms": 5_000}
+    ask = an_ask(**members)
+    new = a_creation(ask) if plain else a_creation(ask, required=2, **KEYED)
+    made = record_of(await store.approvals.create(ask, new, epoch=0))
+    found = record_of(await read(store, ask))
+    assert (made.flat, made.log, made.input) == (found.flat, found.log, found.input)
+    assert made.approval() == found.approval()
+    assert made.kept is found.kept, "it is rendered once"
 
 
 async def test_a_new_record_has_what_the_judges_compare(store: Store) -> None:

@@ -20,7 +20,7 @@ from tests.steps import (
     in_status,
 )
 
-BODY, OTHER_BODY = "a" * 64, "b" * 64
+BODY, OTHER_BODY = b"a" * 32, b"b" * 32
 KEYED = {"idempotency": ("key", BODY)}
 
 

@@ -69,7 +69,7 @@ async def _report(store: Store, ask: Ask) -> Approval:
 
 async def _replay(store: Store, ask: Ask) -> Approval:
     again = an_ask()
-    new = a_creation(again, idempotency=("key", "a" * 64))
+    new = a_creation(again, idempotency=("key", b"a" * 32))
     return approval_of(await store.approvals.create(again, new, epoch=0))
 
 
@@ -210,7 +210,7 @@ class TestPost:
 
     async def test_the_replay_of_a_create(self, store: Store, client: Redis, clock: ManualClock) -> None:
         """The idempotency key's record is a record like any other."""
-        ask = await asked(store, new={"idempotency": ("key", "a" * 64)})
+        ask = await asked(store, new={"idempotency": ("key", b"a" * 32)})
         clock.move(WAIT_MS + 1)
         assert (await _replay(store, ask)).status is Status.EXPIRED
         assert (await events(client))[-1] == (ask.id, "expired")

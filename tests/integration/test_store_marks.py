@@ -3,7 +3,7 @@
 from redis.asyncio import Redis
 
 from placet.store.link import Confirmation, Link
-from placet.store.principals import Principals
+from placet.store.principals import Principals, Roll
 
 
 async def test_made_up_credentials_write_nothing(client: Redis) -> None:
@@ -18,11 +18,11 @@ async def test_made_up_credentials_write_nothing(client: Redis) -> None:
 async def test_an_asserted_state_is_marked(client: Redis) -> None:
     """A change of credentials is confirmed as every other state is."""
     link = Link(client, confirmations=[Confirmation(("PING",), lambda _reply: True)])
-    await Principals(link).count_change("default")
+    assert await Principals(link).enroll("default", Roll(epoch=1, rows={}, manifest="m"), instead_of="")
     assert await client.hget("{placet:default}:m", "mark") == b"1"
 
 
 async def test_an_unconfirmed_lookup_is_an_answer(client: Redis) -> None:
     """Nothing was asserted, so there is nothing to confirm."""
     link = Link(client, confirmations=[Confirmation(("PING",), lambda _reply: False)])
-    assert await Principals(link).all("default") == (0, {})
+    assert (await Principals(link).all("default")).is_blank

@@ -1,119 +1,147 @@
-"""Principals in the store: sealed documents by name and by credential, and the count of their changes."""
+"""Rolls in the store: sealed rows by name and by credential, replaced as one and never in part."""
 
 import asyncio
 
 import pytest
+from msgspec import structs
 from redis.asyncio import Redis
 
 from placet.store.opened import Store
-from tests.steps import TENANT, dump
+from placet.store.principals import Roll
+from tests.steps import TENANT, change_counted, dump
 
 CLIENT, APPROVER = "client:runtime", "approver:ann"
-DOCUMENT, CHANGED = b"seal" + b'{"name":"runtime"}\x00\xff', b"other"
+ROW, CHANGED = b"seal" + b'{"name":"runtime"}\x00\xff', b"other"
 
 
-async def enrolled(
-    store: Store, field: str = CLIENT, *kids: str, document: bytes = DOCUMENT, expected: bytes = b""
-) -> int | None:
-    """Write a principal; the new epoch."""
-    return await store.principals.enroll(TENANT, field, expected=expected, document=document, kids=kids)
+async def enrolled(store: Store, field: str, row: bytes, *kids: str) -> Roll:
+    """Write a row into the roll as it is; the roll from now on."""
+    before = await store.principals.all(TENANT)
+    after = Roll(
+        epoch=before.epoch + 1, rows={**before.rows, field: row}, manifest=f"manifest {before.epoch + 1}"
+    )
+    assert await store.principals.enroll(TENANT, after, instead_of=before.manifest, field=field, kids=kids)
+    return after
+
+
+async def held(store: Store) -> Roll:
+    """The roll as the store has it, at no particular time."""
+    return structs.replace(await store.principals.all(TENANT), now_ms=0)
 
 
 async def test_nobody_is_known_at_first(store: Store, client: Redis) -> None:
-    """An empty tenant has epoch 0 and no principals; asking writes nothing."""
+    """An empty tenant has a blank roll; asking writes nothing."""
     assert await store.principals.by_key(TENANT, "key1") == (0, None)
-    assert await store.principals.all(TENANT) == (0, {})
+    roll = await held(store)
+    assert (roll, roll.is_blank) == (Roll(epoch=0, rows={}), True)
     assert await dump(client) == {}
 
 
-async def test_a_principal_is_found_by_name_and_by_key(store: Store) -> None:
-    """Byte for byte as it was sealed."""
-    assert await enrolled(store, CLIENT, "key1", "key2") == 1
-    assert await store.principals.all(TENANT) == (1, {CLIENT: DOCUMENT})
-    assert await store.principals.by_key(TENANT, "key1") == (1, DOCUMENT)
-    assert await store.principals.by_key(TENANT, "key2") == (1, DOCUMENT)
-    assert await store.principals.by_key(TENANT, "key3") == (1, None)
+async def test_a_roll_is_read_as_it_was_written(store: Store) -> None:
+    """Every member of it, byte for byte, at once."""
+    roll = Roll(epoch=7, rows={CLIENT: ROW}, revoked=("kid2", "kid1"), manifest="m")
+    assert await store.principals.enroll(TENANT, roll, instead_of="", field=CLIENT)
+    assert await held(store) == roll
 
 
-async def test_every_change_is_counted(store: Store) -> None:
-    """Each raises the epoch by one."""
-    await enrolled(store)
-    await enrolled(store, APPROVER)
-    assert await enrolled(store, document=CHANGED, expected=DOCUMENT) == 3
+@pytest.mark.parametrize("roll", [Roll(epoch=1, rows={}), Roll(epoch=0, rows={"x": b""}),
+    Roll(epoch=0, rows={}, revoked=("k",)), Roll(epoch=0, rows={}, manifest="m")])  # fmt: skip
+def test_a_roll_with_anything_in_it_is_not_blank(roll: Roll) -> None:
+    """What somebody left of a roll is not taken for a new tenant."""
+    assert not roll.is_blank
 
 
-async def test_a_change_replaces_what_was_expected(store: Store, client: Redis) -> None:
-    """Who changes what another has changed meanwhile is told so, and nothing is written."""
-    await enrolled(store)
-    await enrolled(store, document=CHANGED, expected=DOCUMENT)
+async def test_a_reading_says_when_it_was(store: Store) -> None:
+    """By the server's own clock, which the next epoch is made from."""
+    first = (await store.principals.all(TENANT)).now_ms
+    assert 1_700_000_000_000 < first <= (await store.principals.all(TENANT)).now_ms
+
+
+async def test_a_credential_leads_to_its_principal(store: Store) -> None:
+    """By key id, to the field."""
+    await enrolled(store, CLIENT, ROW, "key1", "key2")
+    found = [await store.principals.by_key(TENANT, kid) for kid in ("key1", "key2", "key3")]
+    assert found == [(1, CLIENT), (1, CLIENT), (1, None)]
+
+
+async def test_a_change_comes_in_the_place_of_what_it_was_made_from(store: Store, client: Redis) -> None:
+    """Where another came in between nothing is written, be it about somebody else."""
+    first = await enrolled(store, CLIENT, ROW)
+    await enrolled(store, APPROVER, ROW)
     before = await dump(client)
-    assert await enrolled(store, document=b"third", expected=DOCUMENT) is None
+    late = Roll(epoch=2, rows={CLIENT: CHANGED}, manifest="late")
+    assert not await store.principals.enroll(TENANT, late, instead_of=first.manifest, field=CLIENT)
+    assert not await store.principals.enroll(TENANT, late, instead_of="", field=CLIENT)
     assert await dump(client) == before
 
 
-async def test_a_name_that_is_taken_is_not_taken_again(store: Store) -> None:
-    """Entering means that there was none."""
-    await enrolled(store)
-    assert await enrolled(store, document=CHANGED) is None
-    assert await store.principals.all(TENANT) == (1, {CLIENT: DOCUMENT})
-
-
-async def test_of_two_at_once_one_enters(store: Store) -> None:
+async def test_of_two_at_once_one_gets_through(store: Store) -> None:
     """The script compares and writes as one."""
-    epochs = await asyncio.gather(enrolled(store, document=b"one"), enrolled(store, document=b"two"))
-    assert sorted(epoch is None for epoch in epochs) == [False, True]
+    done = await asyncio.gather(
+        *(
+            store.principals.enroll(
+                TENANT, Roll(epoch=1, rows={CLIENT: row}, manifest=row.decode()), instead_of="", field=CLIENT
+            )
+            for row in (b"one", b"two")
+        )
+    )
+    assert sorted(done) == [False, True]
 
 
 async def test_a_re_sent_change_meets_its_own_work(store: Store, client: Redis) -> None:
-    """The very same change sent again by the link is taken and not counted twice."""
-    await enrolled(store, CLIENT, "key1")
+    """The very same change sent again by the link is taken and made once."""
+    roll = await enrolled(store, CLIENT, ROW, "key1")
     before = await dump(client)
-    assert await enrolled(store, CLIENT, "key1") == 1
+    assert await store.principals.enroll(TENANT, roll, instead_of="", field=CLIENT, kids=["key1"])
+    assert await dump(client) == before
+
+
+async def test_a_re_sent_change_that_another_came_after_is_no_change(store: Store, client: Redis) -> None:
+    """It can't be told from one that came too late: whoever made it looks and sees."""
+    roll = await enrolled(store, CLIENT, ROW)
+    await enrolled(store, APPROVER, ROW)
+    before = await dump(client)
+    assert not await store.principals.enroll(TENANT, roll, instead_of="", field=CLIENT)
     assert await dump(client) == before
 
 
 async def test_a_rotated_key_is_nobodys(store: Store) -> None:
-    """Key ids that are no longer named are dropped with the change."""
-    await enrolled(store, CLIENT, "key1", "key2")
-    await enrolled(store, CLIENT, "key2", "key3", document=CHANGED, expected=DOCUMENT)
-    found = [(await store.principals.by_key(TENANT, kid))[1] for kid in ("key1", "key2", "key3")]
-    assert found == [None, CHANGED, CHANGED]
+    """Key ids that are no longer named are dropped with the change; another's stay."""
+    await enrolled(store, APPROVER, ROW, "key0")
+    await enrolled(store, CLIENT, ROW, "key1", "key2")
+    await enrolled(store, CLIENT, CHANGED, "key2", "key3")
+    found = [(await store.principals.by_key(TENANT, f"key{n}"))[1] for n in range(4)]
+    assert found == [APPROVER, None, CLIENT, CLIENT]
+    assert (await held(store)).rows == {APPROVER: ROW, CLIENT: CHANGED}
 
 
-async def test_a_removed_principal_takes_its_keys_along(store: Store) -> None:
-    """Another's stay."""
-    await enrolled(store, CLIENT, "key1")
-    await enrolled(store, APPROVER, "key2")
-    assert await enrolled(store, CLIENT, document=b"", expected=DOCUMENT) == 3
-    assert await store.principals.all(TENANT) == (3, {APPROVER: DOCUMENT})
-    assert await store.principals.by_key(TENANT, "key1") == (3, None)
-    assert await store.principals.by_key(TENANT, "key2") == (3, DOCUMENT)
-
-
-async def test_a_removal_can_be_sent_again(store: Store) -> None:
-    """What is gone stays gone, and is counted once."""
-    await enrolled(store)
-    await enrolled(store, document=b"", expected=DOCUMENT)
-    assert await enrolled(store, document=b"", expected=DOCUMENT) == 2
-
-
-async def test_a_change_elsewhere_is_only_counted(store: Store, client: Redis) -> None:
-    """Policies and directories change without a principal."""
-    await enrolled(store)
-    assert await store.principals.count_change(TENANT) == 2
-    assert await store.principals.all(TENANT) == (2, {CLIENT: DOCUMENT})
+async def test_a_change_elsewhere_changes_nobody(store: Store) -> None:
+    """Keys and policies change without a principal."""
+    await enrolled(store, CLIENT, ROW, "key1")
+    assert await change_counted(store) == 2
+    assert (await held(store)).rows == {CLIENT: ROW}
+    assert await store.principals.by_key(TENANT, "key1") == (2, CLIENT)
 
 
 async def test_enrolling_is_no_moment(store: Store, client: Redis) -> None:
-    """It judges by no clock, so it moves none: the server's may differ from the one records are judged by."""
-    await enrolled(store)
-    await store.principals.count_change(TENANT)
+    """Nothing is judged by it, so the clock that records are judged by is not moved."""
+    await enrolled(store, CLIENT, ROW)
+    await change_counted(store)
     assert await client.hget("{placet:default}:m", "now") is None
+
+
+async def test_what_is_no_text_is_told_from_all_that_is(store: Store, client: Redis) -> None:
+    """Whoever writes the store can't make two names look like one."""
+    for field in (b"client:\xff", b"client:\xfe", "client:\ufffd".encode()):
+        await client.hset("{placet:default}:p", field, ROW)
+    await client.hset("{placet:default}:m", mapping={"manifest": b"\xff", "revoked": b"\xfe \xff"})
+    roll = await held(store)
+    assert (len(roll.rows), len(set(roll.revoked)), roll.manifest) == (3, 2, "\udcff")
 
 
 @pytest.mark.parametrize("tenant", ["other", "defaul", "default2"])
 async def test_tenants_dont_share_principals(store: Store, tenant: str) -> None:
     """A credential is its tenant's, whatever the other is called."""
-    await enrolled(store, CLIENT, "key1")
+    await enrolled(store, CLIENT, ROW, "key1")
     assert await store.principals.by_key(tenant, "key1") == (0, None)
-    assert await store.principals.all(tenant) == (0, {})
+    assert (await store.principals.all(tenant)).is_blank

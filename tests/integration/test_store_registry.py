@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 from msgspec import structs
 from redis.asyncio import Redis
+from redis.exceptions import RedisError
 
 from placet.domain.errors import StoreUnavailable
 from placet.domain.machine import Ruling
 from placet.settings import StoreSettings
 from placet.store.connection import connect
 from placet.store.opened import Store
+from placet.store.principals import Roll
 from placet.store.registry import Registry
 from tests.factories import ManualClock
 from tests.steps import approval_of, asked, cancel, dump, events, read, report, spend, trail_of, voted
@@ -55,11 +57,30 @@ async def test_a_removed_tenant_leaves_nothing(store: Store, client: Redis) -> N
     """Nothing of its own, and everything of the others."""
     for tenant in ("alpha", "alpha-2"):
         await store.registry.add_tenant(tenant)
-        await asked(store, tenant=tenant, run="run-1", new={"idempotency": ("key", "a" * 64)})
+        await asked(store, tenant=tenant, run="run-1", new={"idempotency": ("key", b"a" * 32)})
+        roll = Roll(epoch=1, rows={"client:x": b"row"}, manifest="m")
+        assert await store.principals.enroll(tenant, roll, instead_of="", field="client:x", kids=["k"])
     kept = {key for key in await dump(client) if key.startswith("{placet:alpha-2}:")}
     await store.registry.remove_tenant("alpha")
     assert set(await dump(client)) == kept | {"placet:registry"}
     assert await store.registry.tenants() == ["alpha-2"]
+
+
+async def test_a_removal_that_is_cut_off_leaves_no_part_of_a_roll(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tenant's people go at once: what is left is a tenant of nobody, and no forgery."""
+    roll = Roll(epoch=1, rows={"client:x": b"row"}, manifest="m")
+    await store.principals.enroll("alpha", roll, instead_of="", field="client:x", kids=["k"])
+
+    def cut_off(**_: Any) -> Any:
+        raise RedisError
+
+    monkeypatch.setattr(store.client, "scan_iter", cut_off)
+    with pytest.raises(StoreUnavailable):
+        await store.registry.remove_tenant("alpha")
+    assert (await store.principals.all("alpha")).is_blank
+    assert await store.principals.by_key("alpha", "k") == (0, None)
 
 
 class TestKeyring:
@@ -135,7 +156,7 @@ class TestTenants:
     SAME: dict[str, Any] = {  # noqa: RUF012 - never changed
         "id": "same",
         "run": "run-1",
-        "new": {"idempotency": ("key", "a" * 64), "join": "same"},
+        "new": {"idempotency": ("key", b"a" * 32), "join": "same"},
     }
 
     async def test_each_has_its_own(self, store: Store, client: Redis) -> None:
@@ -180,6 +201,7 @@ class TestTenants:
         await store.registry.add_tenant("one")
         ask = await asked(store, tenant="one", **self.SAME)
         await voted(store, ask, "bob")
-        await store.principals.enroll("one", "client:x", expected=b"", document=b"d", kids=["k"])
+        roll = Roll(epoch=1, rows={"client:x": b"row"}, manifest="m")
+        assert await store.principals.enroll("one", roll, instead_of="", field="client:x", kids=["k"])
         keys = set(await dump(client)) - {"placet:registry"}
         assert {key.partition("}")[0] for key in keys} == {"{placet:one"}

@@ -26,7 +26,7 @@ from tests.steps import (
 )
 
 TAG = "{placet:default}:"
-KEYED = {"idempotency": ("key", "a" * 64)}
+KEYED = {"idempotency": ("key", b"a" * 32)}
 DAY_MS = 86_400_000
 RECORD_MS, INPUT_MS = 40 * DAY_MS, 3 * DAY_MS
 SLACK_MS = 60_000

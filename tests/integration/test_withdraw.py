@@ -53,5 +53,5 @@ async def test_credentials_that_change_meanwhile_don_t_stop_it(h: Harness) -> No
     shop = await h.client("shop")
     asked = await shop.asked()
     await h.services.directory.snapshot("default")
-    await h.services.store.principals.count_change("default")
+    await h.services.enrolment.count_change("default")
     assert await h.services.withdraw("default", "shop") == (asked["id"],)

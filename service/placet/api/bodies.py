@@ -42,15 +42,20 @@ async def read(receive: Receive, header: Header, most_bytes: int, *, optional: b
     """The bytes of a JSON body, ``b""`` for an optional one that is not there.
 
     Raises:
-        UnsupportedMediaType: Not ``application/json``, or not in UTF-8, or in a content coding.
+        UnsupportedMediaType: Not ``application/json``, or not in UTF-8, or in a content coding, or in a
+            transfer coding beside chunked, which nobody here would undo (RFC 9112 §6.1).
         InputTooLarge: More than ``most_bytes``, announced or sent.
         InputInvalid: It did not arrive in time.
         HungUp: The client has gone.
     """
     media_type, length = header(b"content-type"), header(b"content-length")
-    nothing = length in {None, "0"} and header(b"transfer-encoding") is None
+    transfer = header(b"transfer-encoding")
+    nothing = length in {None, "0"} and transfer is None
     if not (optional and nothing and media_type is None) and (
-        media_type is None or not _MEDIA_TYPE.fullmatch(media_type) or header(b"content-encoding") is not None
+        media_type is None
+        or not _MEDIA_TYPE.fullmatch(media_type)
+        or header(b"content-encoding") is not None
+        or (transfer is not None and transfer.lower() != "chunked")
     ):
         raise UnsupportedMediaType
     if length is not None and length.isdecimal() and _exceeds(length, most_bytes):

@@ -1,14 +1,14 @@
-"""The public documents: key set, health, readiness, error pages, the OpenAPI document and its reference.
+"""The public documents: key set, health, readiness, front page, error pages, the API and its reference.
 
 None of them needs a credential, none tells anything of a tenant.
 """
 
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
-from litestar import MediaType, Response, get
+from litestar import HttpMethod, MediaType, Response, route
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
@@ -25,10 +25,16 @@ from placet.tokens.keyring_file import KeyringFile
 
 JSON = "application/json"
 HTML_HEADERS = {
-    "content-security-policy": "default-src 'none'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'",
+    "content-security-policy": (
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none';"
+        " frame-ancestors 'none'"
+    ),
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
 }
+
+_at = partial(route, http_method=(HttpMethod.GET, HttpMethod.HEAD))
+"""HEAD wherever GET is (RFC 9110 §9.3.2); the application leaves the content of its answers out."""
 
 
 def handlers(
@@ -39,20 +45,20 @@ def handlers(
 
 
 def _for_machines(ring: KeyringFile, readiness: Readiness, clock: Clock) -> Sequence[HTTPRouteHandler]:
-    @get("/.well-known/jwks.json", sync_to_thread=False)
+    @_at("/.well-known/jwks.json", sync_to_thread=False)
     def key_set() -> Response[bytes]:
         headers = {"cache-control": f"public, max-age={JWKS_MAX_AGE_S}"}
         return Response(
-            jwks(_current(ring), now_ms=clock.now_ms()),
+            jwks(_current(ring), now_ms=clock.now_ms(), revoked=ring.revoked),
             media_type="application/jwk-set+json",
             headers=headers,
         )
 
-    @get("/healthz", sync_to_thread=False)
+    @_at("/healthz", sync_to_thread=False)
     def health() -> dict[str, str]:
         return {"status": "ok"}
 
-    @get("/readyz")
+    @_at("/readyz")
     async def ready() -> Response[dict[str, Any]]:
         faults = await readiness.faults()
         content = {"status": "unready" if faults else "ready", "faults": faults}
@@ -66,29 +72,32 @@ def _for_readers(settings: Settings) -> Sequence[HTTPRouteHandler]:
     def described() -> bytes:
         return encode(document(settings.server.public_url, settings.limits))
 
-    @get("/openapi.json", sync_to_thread=False)
+    @_at("/openapi.json", sync_to_thread=False)
     def openapi() -> Response[bytes]:
         return Response(described(), media_type=JSON)
 
-    @get("/errors", sync_to_thread=False)
+    has_reference = settings.server.environment is not Environment.PRODUCTION
+
+    @_at("/", sync_to_thread=False)
+    def front() -> Response[str]:
+        return _page(pages.front(with_reference=has_reference))
+
+    @_at("/errors", sync_to_thread=False)
     def error_index() -> Response[str]:
         return _page(pages.error_index())
 
-    @get("/errors/{code:str}", sync_to_thread=False)
+    @_at("/errors/{code:str}", sync_to_thread=False)
     def error_page(code: FromPath[str]) -> Response[str]:
         page = pages.error_page(code)
         if page is None:
             raise RouteNotFound
         return _page(page)
 
-    @get("/reference", sync_to_thread=False)
+    @_at("/reference", sync_to_thread=False)
     def reference() -> Response[str]:
         return _page(pages.reference())
 
-    public: list[HTTPRouteHandler] = [openapi, error_index, error_page]
-    if settings.server.environment is not Environment.PRODUCTION:
-        public.append(reference)
-    return public
+    return [openapi, front, error_index, error_page, *([reference] if has_reference else [])]
 
 
 def _current(ring: KeyringFile) -> Keyring:

@@ -1,14 +1,15 @@
 """HTML written by small functions: text is escaped unless it is :class:`Markup`, so none can be forgotten.
 
-A template engine would be one more dependency of the server, for three pages that take no input.
+A template engine would be one more dependency of the server, for a few pages that take no input.
 """
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from html import escape
 from importlib.resources import files
+from types import MappingProxyType
 
 _MEMBER = re.compile(r'^( *)("(?:[^"\\]|\\.)*")(: )', re.MULTILINE)
 
@@ -45,15 +46,18 @@ def link(text: str, target: str) -> Markup:
     return el("a", text, href=target)
 
 
-def inline(markdown: str) -> Markup:
-    """A sentence in which `backticks` set off code."""
-    parts = markdown.split("`")
-    return join(code(part) if index % 2 else part for index, part in enumerate(parts))
+def inline(markdown: str, targets: Mapping[str, str] = MappingProxyType({})) -> Markup:
+    """A sentence in which `backticks` set off code; ``targets`` says where some of it is explained."""
+
+    def shown(text: str) -> Markup:
+        return el("a", code(text), href=targets[text]) if text in targets else code(text)
+
+    return join(shown(part) if index % 2 else part for index, part in enumerate(markdown.split("`")))
 
 
-def prose(markdown: str) -> Markup:
+def prose(markdown: str, targets: Mapping[str, str] = MappingProxyType({})) -> Markup:
     """Paragraphs of such sentences."""
-    return join(el("p", inline(paragraph)) for paragraph in markdown.split("\n\n"))
+    return join(el("p", inline(paragraph, targets)) for paragraph in markdown.split("\n\n"))
 
 
 def json_block(value: object) -> Markup:
@@ -96,7 +100,7 @@ def page(title: str, *content: str, navigation: Markup | None = None) -> str:
     main = el("main", *content, id="content")
     body = [
         el("a", "Skip to content", class_="skip", href="#content"),
-        el("header", el("span", "Placet", class_="mark"), el("span", title, class_="where")),
+        el("header", el("a", "Placet", class_="mark", href="/"), el("span", title, class_="where")),
         el("div", main, class_="plain") if navigation is None else el("div", navigation, main, class_="wide"),
     ]
     return "<!doctype html>\n" + el("html", el("head", head), el("body", *body), lang="en")

@@ -196,8 +196,9 @@ def _provoked(call: Callable[[], object]) -> InputInvalid:
 
 def forbidden(route: Route) -> dict[str, PlacetError]:
     """Every way in which the route says FORBIDDEN, by the name of the example."""
-    reasons = (ForbiddenReason.SCOPE, *_REASONS.get(route.name, ()))
-    return {f"FORBIDDEN.{reason}": Forbidden(reason) for reason in reasons}
+    lacking = Forbidden(ForbiddenReason.SCOPE, scopes=route.scopes)
+    others = {f"FORBIDDEN.{reason}": Forbidden(reason) for reason in _REASONS.get(route.name, ())}
+    return {f"FORBIDDEN.scope.{route.name}": lacking, **others}
 
 
 def malformed() -> InputInvalid:

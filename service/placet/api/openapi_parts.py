@@ -20,7 +20,7 @@ clients pass over what they do not know.
 
 Every refusal is a problem document (RFC 9457) with a stable `code`, and with faces that a runtime forwards \
 as they are: `model` is all that a model may read. A path that does not exist is `ROUTE_NOT_FOUND`, a method \
-that a path does not take is `METHOD_NOT_ALLOWED`. Under `/v1`, HEAD is answered as GET is."""
+that a path does not take is `METHOD_NOT_ALLOWED`. HEAD is answered wherever GET is, and alike."""
 
 SECURITY_SCHEMES: Object = {
     "client": {

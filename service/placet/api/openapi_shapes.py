@@ -64,7 +64,7 @@ class Problem(Shape, frozen=True, kw_only=True):
     code: str
     stage: Stage
     retryable: bool
-    details: dict[str, str] | UnsetType = UNSET
+    details: dict[str, str | tuple[str, ...]] | UnsetType = UNSET
     model: ModelFace
     confirmation: ConfirmationFace
     failure: FailureFace

@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from msgspec import Raw
 from msgspec.structs import replace
 
-from placet.application import grants
 from placet.application.commands import Create
+from placet.application.grants import members_of
 from placet.domain import binding, machine
 from placet.domain.canonical import canonicalize
 from placet.domain.events import EventType
@@ -27,6 +27,7 @@ from placet.domain.model import (
     Outcome,
     OutcomeStatus,
     Person,
+    Sealed,
     Status,
     TrailEntry,
     Verdict,
@@ -98,11 +99,16 @@ def _ask(said: dict[str, Any]) -> Ask:
     return msgspec.json.decode(msgspec.json.encode({**defaulted, **known}), type=Ask)
 
 
+_UNSEALED = Sealed(document=b"{}", seal="")
+
+
 def _asked(ask: Ask, canonical: bytes) -> Approval:
     return Approval(
         ask=ask,
+        sealed=_UNSEALED,
+        nonce=b"",
         status=Status.PENDING,
-        digest=grants.digest_of(ask),
+        digest=binding.digest(members_of(ask), binding.display_hash(ask)),
         input_hash=ask.input_hash,
         input=Raw(canonical),
         requested_at_ms=ASKED_MS,
@@ -127,7 +133,6 @@ def _decided(pending: Approval, verdict: Verdict) -> Approval:
         submitted_by=None,
         comment=WHY[verdict],
         digest=pending.digest,
-        seal="",
     )
     use_by_ms = machine.use_by_ms(
         expires_at_ms=pending.expires_at_ms, use_within_ms=pending.ask.use_within_ms, now_ms=DECIDED_MS
@@ -137,7 +142,7 @@ def _decided(pending: Approval, verdict: Verdict) -> Approval:
         status=Status.APPROVED if granted else Status.REJECTED,
         use_by_ms=use_by_ms if granted else None,
         approved=int(granted),
-        votes=(CastVote(vote=vote, at_ms=DECIDED_MS),),
+        votes=(CastVote(vote=vote, sealed=_UNSEALED, at_ms=DECIDED_MS),),
         now_ms=DECIDED_MS,
     )
 
@@ -184,7 +189,7 @@ RING = Keyring(
     seal=SealKey(kid="example", secret=SecretBytes(bytes(32))),
 )
 TOKEN = mint(
-    RING,
+    RING.active,
     issuer=ServerSettings().public_url,
     audience=CLIENT,
     asker=CLIENT,

@@ -4,7 +4,7 @@ import re
 
 from msgspec import Struct
 
-from placet.api.call import Answer, Call, ok
+from placet.api.call import Answer, Call, encode, ok
 from placet.api.queries import ListQuery, ReadQuery
 from placet.application.cancel import CancelApproval
 from placet.application.consume import ConsumeApproval
@@ -12,11 +12,12 @@ from placet.application.decide import DecideApproval
 from placet.application.query import Filters, ReadApprovals, Seen
 from placet.application.report import ReportExecution
 from placet.application.request import RequestApproval
-from placet.application.views import Sight, pending_body, record_view, sight_of, trail_view
+from placet.application.views import Sight, link_of, pending_body, record_view, sight_of, trail_view
 from placet.domain.error_terms import Issue
 from placet.domain.errors import InputInvalid
 from placet.domain.limits import IDEMPOTENCY_KEY_PATTERN, Limits
 from placet.domain.model import Approval, Status
+from placet.store.record import Record
 
 _IDEMPOTENCY_KEY = re.compile(IDEMPOTENCY_KEY_PATTERN)
 
@@ -41,9 +42,11 @@ async def create(use: UseCases, call: Call) -> Answer:
             [Issue(path="", message="Idempotency-Key must be 1 to 128 visible ASCII characters.")]
         )
     asked = await use.request(call.caller, call.client, call.body, call.admitted, key)
-    view = record_view(asked.approval, Sight.WHOLE)
-    location = (b"location", view.links.self.encode())
-    return ok(view, 201 if asked.created else 200, (location,))
+    return Answer(
+        status=201 if asked.created else 200,
+        body=_body(asked.record, asked.approval, Sight.WHOLE),
+        headers=((b"location", link_of(asked.approval).encode()),),
+    )
 
 
 async def read(use: UseCases, call: Call) -> Answer:
@@ -55,9 +58,7 @@ async def read(use: UseCases, call: Call) -> Answer:
         seen = await use.read.wait(
             call.caller, call.path["id"], until_s=call.began_s + query.wait, gone=call.gone
         )
-    if seen.approval.status is Status.PENDING and seen.record.small:
-        return Answer(status=200, body=pending_body(seen.record, seen.sight))
-    return ok(_view(seen))
+    return Answer(status=200, body=_body(seen.record, seen.approval, seen.sight, seen.token))
 
 
 async def list_(use: UseCases, call: Call) -> Answer:
@@ -107,6 +108,12 @@ async def outcome(use: UseCases, call: Call) -> Answer:
 async def introspect(use: UseCases, call: Call) -> Answer:
     """``POST /v1/tokens/introspect``."""
     return ok(await use.consume.introspect(call.caller, call.client, call.body))
+
+
+def _body(record: Record, approval: Approval, sight: Sight, token: str | None = None) -> bytes:
+    if approval.status is Status.PENDING:
+        return pending_body(record, sight)
+    return encode(record_view(approval, sight, token=token))
 
 
 def _view(seen: Seen) -> object:

@@ -1,10 +1,47 @@
-"""The pages for people: what error codes mean, and the API reference. No script, nothing from outside."""
+"""The pages for people: the front page, what error codes mean, and the API reference.
+
+No script, nothing from outside.
+"""
 
 from placet.api.markup import Markup, code, el, inline, join, json_block, link, page, prose, table
 from placet.api.openapi_errors import answering
 from placet.api.reference import render
 from placet.api.routes import ROUTES
 from placet.domain.error_docs import DOCS, ErrorDoc
+
+_WHAT_IT_IS = (
+    "Before a dangerous tool runs, the agent's runtime asks here; a person sees exactly what would run and"
+    " decides; the runtime may then run that very call, once."
+)
+
+_BEGIN = (
+    "A runtime asks with `POST /v1/approvals`, waits with `GET /v1/approvals/{id}?wait=30`, and consumes the"
+    " grant before the tool runs. Whoever runs this service makes its credential:"
+    " `placet clients create NAME --scopes request,consume`.\n\n"
+    "An approver lists what waits with `placet approvals list --status pending`, and decides with"
+    " `placet approvals approve ID` or `reject ID`. Their credential, from"
+    " `placet approvers create ada@example.com`, goes into `PLACET_TOKEN`, this address into `PLACET_URL`."
+)
+
+
+def front(*, with_reference: bool) -> str:
+    """What is here, for somebody who has only got the address. Shows nothing of what is kept."""
+    reference = (link("/reference", "/reference"), "The API, call by call, with examples.")
+    places = [
+        *([reference] if with_reference else []),
+        (link("/openapi.json", "/openapi.json"), "The API for machines (OpenAPI 3.1)."),
+        (link("/errors", "/errors"), "What every error code means, and what to do."),
+        (link("/healthz", "/healthz"), "Whether the service runs."),
+    ]
+    return page(
+        "Start",
+        el("h1", "Human approval for AI agents"),
+        el("p", _WHAT_IT_IS, class_="lead"),
+        el("h2", "Where to look"),
+        el("dl", *(join((el("dt", place), el("dd", found))) for place, found in places)),
+        el("h2", "How to begin"),
+        prose(_BEGIN),
+    )
 
 
 def error_index() -> str:

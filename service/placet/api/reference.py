@@ -2,15 +2,19 @@
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from placet.api.markup import Markup, code, el, inline, join, json_block, link, page, prose, table
 from placet.api.openapi import document
 from placet.api.openapi_schemas import REFERENCE, Object
 from placet.api.reference_members import answered, parameters, said, typed
+from placet.domain.errors import TABLE
 
 _JSON = "application/json"
 _PROBLEM = "application/problem+json"
+_CODES = {code: f"/errors/{code}" for code in TABLE}
+"""Where each error code is explained."""
 
 
 class Reference:
@@ -26,7 +30,7 @@ class Reference:
         return page(
             "API reference",
             el("h1", "API reference"),
-            prose(self._document["info"]["description"]),
+            prose(self._document["info"]["description"], _CODES),
             el("p", "As a document for machines: ", link("/openapi.json", "/openapi.json"), "."),
             self._credentials(),
             *(self._group(tag) for tag in tags),
@@ -52,7 +56,8 @@ class Reference:
             el("div", el("p", name), el("ul", *(el("li", link(*target)) for target in group)))
             for name, group in targets.items()
         )
-        return el("nav", *groups, aria_label="Operations")
+        menu = el("details", el("summary", "Operations"), el("div", *groups, class_="menu"))
+        return el("nav", menu, aria_label="Operations")
 
     def _credentials(self) -> Markup:
         schemes = self._document["components"]["securitySchemes"]
@@ -75,7 +80,7 @@ class Reference:
         words = [
             el("h3", operation["summary"]),
             el("p", el("span", method, class_=f"method {method.lower()}"), " ", path, class_="call"),
-            prose(operation["description"]),
+            prose(operation["description"], _CODES),
         ]
         if listed:
             words += [el("h4", "Parameters"), parameters(self._schemas, listed)]
@@ -105,7 +110,7 @@ class Reference:
                     rows.append((_status(status), join(told)))
                     continue
                 for problem in self._values(held):
-                    told = (link(problem["code"], f"/errors/{problem['code']}"), " ", _case(problem))
+                    told = (link(problem["code"], _CODES[problem["code"]]), " ", _case(problem))
                     rows.append((_status(status, refused=True), join(told)))
         return table(("Status", "What it says"), rows)
 
@@ -159,8 +164,9 @@ class Reference:
         return resolved
 
 
+@cache
 def render() -> str:
-    """The page of this service's document."""
+    """The page of this service's document; kept, since anybody may ask for it and it takes 20 ms to write."""
     return Reference(document(None)).page()
 
 

@@ -13,7 +13,6 @@ from typing import Any
 from placet.api import bodies, queries
 from placet.api.bodies import HungUp, Receive
 from placet.api.call import Answer, Call, problem
-from placet.api.hosts import accepted
 from placet.api.operations import UseCases
 from placet.api.routes import Route, Router
 from placet.application.clock import Clock
@@ -29,6 +28,7 @@ from placet.domain.errors import (
 )
 from placet.observability.context import bound_request_id
 from placet.observability.metrics import Metrics
+from placet.settings.hosts import accepted
 from placet.store.approvals import Rejudge
 
 Scope = MutableMapping[str, Any]
@@ -51,7 +51,7 @@ class Transport:
         directory: Authenticates callers.
         clock: For how long a caller waits.
         metrics: Counts requests and refusals.
-        hosts: The names that are ours (:mod:`placet.api.hosts`).
+        hosts: The names that are ours (:mod:`placet.settings.hosts`).
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class Transport:
         began_s = self._clock.monotonic_s()
         for _ in range(_JUDGED_MAX):
             if not route.admits(caller.principal):
-                raise Forbidden(ForbiddenReason.SCOPE)
+                raise Forbidden(ForbiddenReason.SCOPE, scopes=route.scopes)
             call = Call(
                 caller=caller,
                 path=parameters,

@@ -4,9 +4,9 @@ import secrets
 
 from msgspec import UNSET, Struct
 
-from placet.application import grants
 from placet.application.commands import Consume, Introspect
 from placet.application.directory import Caller, Directory
+from placet.application.grants import Seals
 from placet.application.rulings import error_for
 from placet.domain import binding, machine, policy
 from placet.domain.canonical import canonicalize
@@ -41,13 +41,17 @@ class ConsumeApproval:
     Args:
         store: The approvals.
         directory: Knows who may still decide.
-        ring: Keys to verify tokens and votes with.
+        seals: Prove that a grant is one.
+        ring: Keys to verify tokens with.
         issuer: The ``iss`` of our tokens.
     """
 
-    def __init__(self, store: Approvals, directory: Directory, ring: KeyringFile, issuer: str) -> None:
+    def __init__(
+        self, store: Approvals, directory: Directory, seals: Seals, ring: KeyringFile, issuer: str
+    ) -> None:
         self._store = store
         self._directory = directory
+        self._seals = seals
         self._ring = ring
         self._issuer = issuer
 
@@ -63,28 +67,27 @@ class ConsumeApproval:
         claims = None if body.token is None else self._claims(caller, body.token)
         if claims is not None and claims.jti != approval_id:
             claims = None
-        # A token that names someone who may no longer decide grants nothing: it is as if there were none.
-        lapsed = claims is not None and await self._has_lapsed(caller, claims)
-        if lapsed:
-            claims = None
+        lapsed = await self._lapsed(caller, claims)
         spend = Spending(
             client=client.name,
             sees=client.sees(),
             execution_id=body.execution_id,
-            nonce=secrets.token_urlsafe(12),
+            nonce=secrets.token_bytes(12),
             call=call,
             input=canonical,
             token_digest=None if claims is None else claims.dig,
+            token_from_ms=0 if claims is None else claims.from_ms,
             token_exp_ms=0 if claims is None else claims.exp_ms,
+            refusal=None if lapsed is None else lapsed.code,
         )
         answer = await self._store.consume(caller.tenant, approval_id, spend, epoch=caller.epoch)
         approval = None if answer.record is None else answer.record.approval()
-        if lapsed and answer.ruling is Ruling.TOKEN:
-            raise Forbidden(ForbiddenReason.APPROVER_NO_LONGER_ENTITLED)
+        if lapsed is not None and answer.ruling is Ruling.REFUSED:
+            raise lapsed
         if approval is None or answer.ruling not in {Ruling.OK, Ruling.REPLAYED}:
             party = approval is not None and client.name in {approval.ask.asked_by, approval.ask.audience}
             raise error_for(answer.ruling, approval, party=party)
-        grants.prove(self._ring.sealer, approval, call)
+        self._seals.prove_grant(approval, call)
         return Consumed(approval=approval, replayed=answer.ruling is Ruling.REPLAYED)
 
     async def introspect(self, caller: Caller, client: Client, body: Introspect) -> Verdict:
@@ -97,30 +100,35 @@ class ConsumeApproval:
             return _refused(ApprovalTokenInvalid())
         if answer.record is None:
             return _refused(error_for(answer.ruling))
+        lapsed = await self._lapsed(caller, claims)
         attempt = machine.Consume(
             client=client.name,
             execution_id=body.execution_id or "",
             call=call,
             input=canonical,
             token_digest=claims.dig,
+            token_from_ms=claims.from_ms,
             token_exp_ms=claims.exp_ms,
+            refusal=None if lapsed is None else lapsed.code,
             sees=client.sees(),
         )
         ruling = machine.judge_consume(answer.record.state(), attempt, answer.now_ms)
         approval = answer.record.approval()
-        if ruling is Ruling.OK and await self._has_lapsed(caller, claims):
-            return _refused(Forbidden(ForbiddenReason.APPROVER_NO_LONGER_ENTITLED))
+        if lapsed is not None and ruling is Ruling.REFUSED:
+            return _refused(lapsed)
         if ruling is Ruling.OK:
-            grants.prove(self._ring.sealer, approval, call)
+            self._seals.prove_grant(approval, call)
             return Verdict(active=True)
         return _refused(error_for(Ruling.CONSUMED if ruling is Ruling.REPLAYED else ruling, approval))
 
-    async def _has_lapsed(self, caller: Caller, claims: TokenClaims) -> bool:
-        """Whether one of those who approved may not decide any more (design §7: judged again at consume)."""
+    async def _lapsed(self, caller: Caller, claims: TokenClaims | None) -> Forbidden | None:
+        """The refusal, where one of those who approved may decide no more (design §7)."""
+        if claims is None:
+            return None
         known = await self._directory.known_to(caller)
-        return not all(
-            policy.may_still_decide(person.id, known.clients, known.approvers) for person in claims.apr
-        )
+        if all(policy.may_still_decide(each.id, known.clients, known.approvers) for each in claims.apr):
+            return None
+        return Forbidden(ForbiddenReason.APPROVER_NO_LONGER_ENTITLED)
 
     def _claims(self, caller: Caller, token: str) -> TokenClaims | None:
         try:

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from msgspec import UNSET
 
-from placet.application import grants
 from placet.application.commands import Decide
 from placet.application.directory import Caller, Directory, Snapshot
+from placet.application.grants import Seals
 from placet.application.rulings import error_for
 from placet.application.views import sight_of
 from placet.domain import policy
@@ -15,10 +15,9 @@ from placet.domain.errors import InputInvalid
 from placet.domain.identity import check_id
 from placet.domain.limits import Limits
 from placet.domain.machine import Ruling
-from placet.domain.model import Approval, Person, Status, Verdict
+from placet.domain.model import Approval, Person, Status, Verdict, Vote
 from placet.domain.principals import Approver, Client
 from placet.store.approvals import Approvals, Ballot
-from placet.tokens.keyring_file import KeyringFile
 
 
 class DecideApproval:
@@ -32,7 +31,7 @@ class DecideApproval:
         self,
         store: Approvals,
         directory: Directory,
-        ring: KeyringFile,
+        seals: Seals,
         limits: Limits,
         *,
         decided: Callable[[int, int], None] = lambda _asked_at_ms, _decided_at_ms: None,
@@ -40,7 +39,7 @@ class DecideApproval:
         self._decided = decided
         self._store = store
         self._directory = directory
-        self._ring = ring
+        self._seals = seals
         self._limits = limits
 
     async def __call__(self, caller: Caller, approval_id: str, body: Decide) -> Approval:
@@ -59,17 +58,15 @@ class DecideApproval:
         shown = read.record.approval()
         ask, hidden = shown.ask, sight_of(caller.principal, shown) is None
         if body.decision is Verdict.APPROVE and shown.status is Status.PENDING and not hidden:
-            grants.check_card(self._ring.sealer, shown)  # before a vote on it is sealed
+            self._seals.prove_card(shown)  # before a vote on it is sealed
         snapshot = await self._directory.known_to(caller)
         person = _person(caller, body, snapshot)
         bridge = caller.principal if isinstance(caller.principal, Client) else None
         owners = policy.owners_behind(ask, snapshot.clients)
         refusal = policy.judge_vote(caller.principal, person, ask, body.decision, owners)
-        vote = grants.cast(
-            self._ring.sealer,
-            ask,
+        vote = Vote(
             decision=body.decision,
-            person=person,
+            approver=person,
             channel=bridge.name if bridge else policy.CHANNEL_API,
             submitted_by=bridge.name if bridge else None,
             comment=body.comment,
@@ -77,6 +74,7 @@ class DecideApproval:
         )
         ballot = Ballot(
             vote=vote,
+            sealed=self._seals.vote(shown, vote),
             hidden=hidden,
             refusal=None if refusal is None else refusal.code,
         )

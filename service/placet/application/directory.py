@@ -1,38 +1,40 @@
 """Who is calling: credentials turned into principals, cached for as long as nothing changes.
 
-A tenant's principals are read whole and kept with the epoch they were read at. Every script is told
+A tenant's roll of principals is read whole and kept with the epoch it was read at. Every script is told
 that epoch; when the store's differs it writes nothing, the use case raises
 :class:`~placet.store.approvals.Rejudge`, and the caller is judged anew. So a revocation holds at once
 on every replica, and while nothing changes authentication costs no round trip.
+
+A roll that is not as it was sealed (:mod:`placet.application.roll`), or that went back to an epoch before one
+seen here, lets nobody of its tenant in. That is ``INTERNAL_ERROR`` with an alarm in the log, as for a broken
+seal anywhere: 401 would blame credentials that may be good, and ``STORE_UNAVAILABLE`` would have every caller
+try again until an operator has acted.
 """
 
 import hashlib
 import hmac
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Self
 
-import msgspec
 from msgspec import Struct
 
-from placet.domain.errors import Unauthenticated
+from placet.application.roll import RollSpoilt, opened, went_back
+from placet.domain.errors import InternalError, Unauthenticated
 from placet.domain.limits import TENANT_PATTERN
 from placet.domain.principals import Approver, Client, Principal
 from placet.store.approvals import Rejudge
-from placet.store.principals import Principals
-from placet.tokens.seal import Sealer
+from placet.store.principals import Principals, Roll
+from placet.tokens.keyring_file import KeyringFile
 
 CREDENTIAL = re.compile(rf"plc_({TENANT_PATTERN})_([a-z0-9]{{12}})_([A-Za-z0-9_-]{{43}})")
 """``plc_<tenant>_<key id>_<256-bit secret, base64url>``."""
 
-SEAL_KIND = "principal"
-SEAL_CHARS = 43
 _NO_KEY = "-"
 """No credential has this key id: asking for it tells the epoch and nothing else."""
 
 _log = logging.getLogger(__name__)
-_decode = msgspec.json.Decoder(Client | Approver).decode
-_encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 class Caller(Struct, frozen=True, kw_only=True):
@@ -53,30 +55,42 @@ class Caller(Struct, frozen=True, kw_only=True):
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
-    """A tenant's principals as of ``epoch``."""
+    """A tenant's principals with a live credential, as of ``epoch``."""
 
     epoch: int
     clients: dict[str, Client]
     approvers: dict[str, Approver]
     by_key: dict[str, Principal]
 
+    @classmethod
+    def of(cls, epoch: int, principals: Iterable[Principal]) -> Self:
+        """Those of ``principals`` that are not revoked: a revoked one's name is taken, and that is all."""
+        live = [each for each in principals if each.keys]
+        return cls(
+            epoch=epoch,
+            clients={each.name: each for each in live if isinstance(each, Client)},
+            approvers={each.id: each for each in live if isinstance(each, Approver)},
+            by_key={key.kid: each for each in live for key in each.keys},
+        )
+
 
 class Directory:
     """The principals of all tenants.
 
     Args:
-        store: Where their sealed documents are.
-        sealer: Gives the sealer of the keyring in use.
+        store: Where their rolls are.
+        ring: Has the key to their seals, and heeds which signing keys they say are revoked.
         changed: Called before a tenant is read: something has changed, and it may be the keyring.
     """
 
     def __init__(
-        self, store: Principals, sealer: Callable[[], Sealer], changed: Callable[[], None] = lambda: None
+        self, store: Principals, ring: KeyringFile, changed: Callable[[], None] = lambda: None
     ) -> None:
         self._store = store
-        self._sealer = sealer
+        self._ring = ring
         self._changed = changed
         self._snapshots: dict[str, Snapshot] = {}
+        self._latest: dict[str, int] = {}
         # Callers by the hash of a credential that was proven, for as long as their snapshot stands.
         self._proven: dict[bytes, Caller] = {}
 
@@ -86,6 +100,7 @@ class Directory:
         Raises:
             Unauthenticated: It is nobody's: malformed, unknown, rotated out or revoked.
             StoreUnavailable: The store could not be asked.
+            InternalError: The tenant's roll is spoilt.
         """
         proof = hashlib.sha256(credential.encode("utf-8", "surrogatepass")).digest()
         proven = self._proven.get(proof)
@@ -99,8 +114,8 @@ class Directory:
         if snapshot is None or kid not in snapshot.by_key:
             # A key we have not seen may be newer than the snapshot, or nobody's. Asking for the one
             # key keeps made-up credentials from making us read or remember a tenant.
-            _, document = await self._store.by_key(tenant, kid)
-            if document is None:
+            _, field = await self._store.by_key(tenant, kid)
+            if field is None:
                 raise Unauthenticated
             snapshot = await self._read(tenant)
         principal = snapshot.by_key.get(kid)
@@ -145,40 +160,33 @@ class Directory:
         if epoch != caller.epoch:
             raise Rejudge
 
-    async def _read(self, tenant: str) -> Snapshot:
+    async def roll(self, tenant: str) -> tuple[Roll, Mapping[str, Principal]]:
+        """The tenant's roll as the store has it now, and its principals by field.
+
+        Raises:
+            RollSpoilt: It is not as it was last sealed, or went back to what it was before.
+            StoreUnavailable: The store could not be asked.
+        """
         self._changed()
-        epoch, documents = await self._store.all(tenant)
-        clients: dict[str, Client] = {}
-        approvers: dict[str, Approver] = {}
-        by_key: dict[str, Principal] = {}
-        for field, document in documents.items():
-            principal = self.open(tenant, field, document)
-            if principal is None or not principal.keys:  # revoked: its name is taken, and that is all
-                continue
-            if isinstance(principal, Client):
-                clients[principal.name] = principal
-            else:
-                approvers[principal.id] = principal
-            by_key.update({key.kid: principal for key in principal.keys})
-        snapshot = Snapshot(epoch=epoch, clients=clients, approvers=approvers, by_key=by_key)
+        latest = self._latest.get(tenant, 0)  # a reply that is late is not one that went back
+        roll = await self._store.all(tenant)
+        principals = opened(self._ring.sealer, tenant, roll)
+        if roll.epoch < latest and not roll.is_blank:
+            raise went_back(tenant)
+        self._latest[tenant] = max(self._latest.get(tenant, 0), roll.epoch)
+        self._ring.heed(roll.revoked)
+        return roll, principals
+
+    async def _read(self, tenant: str) -> Snapshot:
+        try:
+            roll, principals = await self.roll(tenant)
+        except RollSpoilt as fault:
+            self.forget(tenant)
+            _log.error("a tenant's principals are spoilt", extra={"tenant": tenant, "fault": str(fault)})
+            raise InternalError from fault
+        snapshot = Snapshot.of(roll.epoch, principals.values())
         known = self._snapshots.get(tenant)
-        if known is None or known.epoch < epoch:  # replies of two reads may come in either order
+        if known is None or known.epoch < roll.epoch:  # replies of two reads may come in either order
             self.forget(tenant)
             self._snapshots[tenant] = snapshot
         return snapshot
-
-    def seal(self, principal: Principal) -> bytes:
-        """A principal as the store keeps it: its seal, then its document."""
-        document = _encode(principal)
-        seal = self._sealer().seal(SEAL_KIND, (principal.tenant, principal.field, document))
-        return seal.encode() + document
-
-    def open(self, tenant: str, field: str, sealed: bytes) -> Principal | None:
-        """The principal in a sealed document, ``None`` (and an alarm) where the seal is not ours."""
-        seal, document = sealed[:SEAL_CHARS], sealed[SEAL_CHARS:]
-        if not self._sealer().verify(SEAL_KIND, (tenant, field, document), seal.decode("latin-1")):
-            _log.error(
-                "a principal's seal is broken: it is ignored", extra={"tenant": tenant, "field": field}
-            )
-            return None
-        return _decode(document)

@@ -1,26 +1,31 @@
 """Enrol: operators make, list, rotate and revoke the credentials of clients and approvers.
 
-A secret is shown once, when it is made; the store keeps its SHA-256. Every change counts up the
-tenant's epoch, so that it holds at once on every replica.
+A secret is shown once, when it is made; the store keeps its SHA-256. Every change makes a new roll of the
+tenant (:mod:`placet.application.roll`), so that it holds at once on every replica.
 """
 
 import hashlib
 import re
 import secrets
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
 
 from placet.application.clock import Clock
 from placet.application.directory import Directory, Snapshot
+from placet.application.roll import RollSpoilt, followed, sealed
 from placet.domain.identity import check_id
 from placet.domain.limits import ID_PATTERN, TENANT_PATTERN
 from placet.domain.principals import Client, Key, Principal, faults_of
-from placet.store.principals import Principals
+from placet.store.principals import Principals, Roll
 from placet.store.registry import Registry
+from placet.tokens.keyring_file import KeyringFile
 
 LIVE_KEYS_MAX = 2
 """A rotation leaves the secret before it alive, until the next one or a revocation of that key."""
+ATTEMPTS_MAX = 32
+"""Of changes to one tenant at once one gets through each time, and the others try again."""
 _KID_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 _KID_CHARS = 12
 _PATTERN = re.compile("[!-~]{1,200}")  # a capability, and * for any characters
@@ -31,19 +36,26 @@ class EnrolmentRefused(Exception):  # noqa: N818 - reads as what happened
 
 
 class Issued(Struct, frozen=True, kw_only=True):
-    """A principal and its new credential, which nobody can show again."""
+    """A principal and its new credential, which nobody can show again; ``ended`` died of it."""
 
     principal: Principal
     credential: str
+    ended: tuple[Key, ...] = ()
 
 
 class Enrolment:
-    """The use cases. They act with the rights of whoever can open the store and the keyring."""
+    """The use cases. They act with the rights of whoever can open the store and the keyring.
 
-    def __init__(self, store: Principals, registry: Registry, directory: Directory, clock: Clock) -> None:
+    A roll is checked before it is changed: sealing one that somebody else has written would make it ours.
+    """
+
+    def __init__(
+        self, store: Principals, registry: Registry, directory: Directory, ring: KeyringFile, clock: Clock
+    ) -> None:
         self._store = store
         self._registry = registry
         self._directory = directory
+        self._ring = ring
         self._clock = clock
 
     async def create(self, principal: Principal) -> Issued:
@@ -60,9 +72,13 @@ class Enrolment:
         return await self._issue(principal, expected=b"")
 
     async def all(self, tenant: str) -> Snapshot:
-        """The tenant's principals, freshly read."""
-        self._directory.forget(tenant)
-        return await self._directory.snapshot(tenant)
+        """The tenant's principals, freshly read.
+
+        Raises:
+            EnrolmentRefused: They are not as they were last written.
+        """
+        roll, principals = await self._roll(tenant)
+        return Snapshot.of(roll.epoch, principals.values())
 
     async def rotate(self, tenant: str, field: str) -> Issued:
         """Issue a further credential; the one before it lives on, any older one is dropped.
@@ -92,16 +108,33 @@ class Enrolment:
         changed = msgspec.structs.replace(principal, keys=() if kid is None else left)
         await self._write(principal, expected=stored, changed=changed)
 
+    async def count_change(self, tenant: str) -> None:
+        """Have every replica judge anew, and heed whatever signing key our keyring says is revoked.
+
+        Raises:
+            EnrolmentRefused: The tenant's principals are not as they were last written.
+        """
+        for _ in range(ATTEMPTS_MAX):
+            roll, _principals = await self._roll(tenant)
+            if await self._replace(tenant, roll):
+                return
+        raise _busy(tenant)
+
+    async def _roll(self, tenant: str) -> tuple[Roll, Mapping[str, Principal]]:
+        try:
+            return await self._directory.roll(tenant)
+        except RollSpoilt as fault:
+            raise EnrolmentRefused(str(fault)) from fault
+
     async def _known(self, tenant: str, field: str) -> tuple[Principal, bytes]:
-        _, documents = await self._store.all(tenant)
-        stored = documents.get(field, b"")
-        principal = self._directory.open(tenant, field, stored) if stored else None
+        roll, principals = await self._roll(tenant)
+        principal = principals.get(field)
         if principal is None:
             kind, _, name = field.partition(":")
             raise EnrolmentRefused(
                 f"Tenant {tenant!r} has no {kind} {name!r}; `placet {kind}s list` shows them."
             )
-        return principal, stored
+        return principal, roll.rows[field]
 
     async def _issue(self, principal: Principal, *, expected: bytes) -> Issued:
         kid = "".join(secrets.choice(_KID_ALPHABET) for _ in range(_KID_CHARS))
@@ -111,28 +144,54 @@ class Enrolment:
             sha256=hashlib.sha256(secret.encode()).hexdigest(),
             created_at_ms=self._clock.now_ms(),
         )
-        kept = principal.keys[-(LIVE_KEYS_MAX - 1) :]
+        ended, kept = principal.keys[: -(LIVE_KEYS_MAX - 1)], principal.keys[-(LIVE_KEYS_MAX - 1) :]
         changed = msgspec.structs.replace(principal, keys=(*kept, key))
         await self._write(principal, expected=expected, changed=changed)
-        return Issued(principal=changed, credential=f"plc_{principal.tenant}_{kid}_{secret}")
+        credential = f"plc_{principal.tenant}_{kid}_{secret}"
+        return Issued(principal=changed, credential=credential, ended=ended)
 
     async def _write(self, principal: Principal, *, expected: bytes, changed: Principal) -> None:
-        epoch = await self._store.enroll(
-            principal.tenant,
-            principal.field,
-            expected=expected,
-            document=self._directory.seal(changed),
-            kids=tuple(key.kid for key in changed.keys),
-        )
-        self._directory.forget(principal.tenant)
-        if epoch is None and not expected:
-            name = principal.field.replace(":", " ")
-            raise EnrolmentRefused(
-                f"{name} is there already, or was and has been revoked: rotate it instead, or choose "
-                "another name."
-            )
-        if epoch is None:
-            raise EnrolmentRefused("It was changed meanwhile; look again.")
+        tenant, field = changed.tenant, changed.field
+        row = sealed(self._ring.sealer, changed)
+        for _ in range(ATTEMPTS_MAX):
+            roll, _principals = await self._roll(tenant)
+            held = roll.rows.get(field, b"")
+            if held == row:  # an earlier attempt, which another change came after before it was answered
+                break
+            if held != expected:
+                raise _in_the_way(principal, entering=not expected)
+            kids = tuple(key.kid for key in changed.keys)
+            if await self._replace(tenant, roll, change=(field, row), kids=kids):
+                break
+        else:
+            raise _busy(tenant)
+
+    async def _replace(
+        self, tenant: str, roll: Roll, *, change: tuple[str, bytes] | None = None, kids: Sequence[str] = ()
+    ) -> bool:
+        """Put the next roll in the place of ``roll``; False where another change was first."""
+        ring = self._ring
+        revoked = tuple(key.kid for key in ring.ring.revoked)
+        after = followed(ring.sealer, tenant, roll, revoked=revoked, change=change)
+        field = change[0] if change else ""
+        done = await self._store.enroll(tenant, after, instead_of=roll.manifest, field=field, kids=kids)
+        self._directory.forget(tenant)
+        return done
+
+
+def _in_the_way(principal: Principal, *, entering: bool) -> EnrolmentRefused:
+    if not entering:
+        return EnrolmentRefused("It was changed meanwhile; look again.")
+    name = principal.field.replace(":", " ")
+    return EnrolmentRefused(
+        f"{name} is there already, or was and has been revoked: rotate it instead, or choose another name."
+    )
+
+
+def _busy(tenant: str) -> EnrolmentRefused:
+    return EnrolmentRefused(
+        f"The principals of tenant {tenant!r} keep being changed by others: try again in a moment."
+    )
 
 
 def _faults(principal: Principal) -> list[str]:

@@ -3,15 +3,16 @@
 import asyncio
 import base64
 import binascii
+import logging
 import re
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
 from msgspec import Struct
 
-from placet.application import grants
 from placet.application.clock import Clock
 from placet.application.directory import Caller
+from placet.application.grants import Seals, approvers
 from placet.application.rulings import error_for
 from placet.application.views import Sight, sight_of
 from placet.application.waiters import Waiters, resolve
@@ -22,9 +23,10 @@ from placet.domain.model import Approval, Status, TrailEntry
 from placet.domain.principals import Client, Principal, Scope
 from placet.store import keys
 from placet.store.approvals import Approvals
-from placet.store.codec import Record
+from placet.store.record import Record
 from placet.tokens.claims import ApproverClaim
 from placet.tokens.issue import mint
+from placet.tokens.keyring import KeyringError
 from placet.tokens.keyring_file import KeyringFile
 
 FALLBACK_S = 15.0
@@ -33,6 +35,8 @@ _SCAN_PAGES = 5
 _SCAN_CHUNK = 200
 """One filtered page looks through at most so many pages of so many records before it comes back short."""
 _MEMBER = re.compile(rf"[0-9]{{13}}:{ID_PATTERN}")
+
+_log = logging.getLogger(__name__)
 
 Gone = Callable[[], Coroutine[Any, Any, None]]
 
@@ -85,6 +89,7 @@ class ReadApprovals:
 
     Args:
         store: The approvals.
+        seals: Prove what is shown, and what a token is minted for.
         ring: Keys to mint tokens with.
         issuer: The ``iss`` of our tokens.
         waiters: Those of this process.
@@ -95,6 +100,7 @@ class ReadApprovals:
     def __init__(
         self,
         store: Approvals,
+        seals: Seals,
         ring: KeyringFile,
         issuer: str,
         waiters: Waiters,
@@ -102,6 +108,7 @@ class ReadApprovals:
         clock: Clock,
     ) -> None:
         self._store = store
+        self._seals = seals
         self._ring = ring
         self._issuer = issuer
         self._waiters = waiters
@@ -214,13 +221,14 @@ class ReadApprovals:
         return Listed(items=tuple(items), next_cursor=None if after is None else _cursor_of(after))
 
     def _check(self, approval: Approval, sight: Sight) -> None:
-        """Nothing, where the caller may be shown this: what they may vote on is what its digest says.
+        """Nothing, where the caller may be shown this: the card as it was asked, decisions as they were made.
 
         Raises:
             InternalError: It was changed in the store.
         """
         if sight is Sight.CARD and approval.status is Status.PENDING:
-            grants.check_card(self._ring.sealer, approval)
+            self._seals.prove_card(approval)
+        self._seals.prove_decided(approval)
 
     def _showable(self, approval: Approval, sight: Sight) -> bool:
         """Whether it may be in a list, which one spoilt record must not make unreadable."""
@@ -236,10 +244,14 @@ class ReadApprovals:
             return None
         if not isinstance(caller, Client) or caller.name not in {ask.asked_by, ask.audience}:
             return None
-        grants.prove(self._ring.sealer, approval)
-        votes = grants.approvers(approval.votes, approval.digest)
+        votes = approvers(approval.votes, approval.digest)  # proven before they were shown
+        try:
+            key = self._ring.signing_key()
+        except KeyringError as fault:
+            _log.error("no key to sign tokens with", extra={"fault": str(fault)})
+            raise InternalError from fault
         return mint(
-            self._ring.ring,
+            key,
             issuer=self._issuer,
             audience=ask.audience,
             asker=ask.asked_by,

@@ -3,6 +3,7 @@
 import logging
 from contextlib import suppress
 
+from placet.application import reset
 from placet.domain.errors import StoreUnavailable
 from placet.store.opened import Store
 from placet.tokens.keyring import KeyringError
@@ -53,12 +54,28 @@ class Readiness:
                 ring.generation, ring.fingerprint(), ring.seal_fingerprint()
             )
             issuer = await self._store.registry.issuer()
+            late = await self._late()
         except StoreUnavailable:
             return ["The store can't be reached."]
         faults = [] if apart is None else [apart]
+        if apart is None and self._ring.is_outdated:
+            # The registry is only the store's word; what was heard of revocations was sealed.
+            faults.append("Keys were revoked that this replica's keyring trusts: install the newer one here.")
         if self._serves and issuer not in {None, self._issuer}:
             faults.append(
                 "Another replica issues tokens under another PLACET_PUBLIC_URL, and each refuses the "
                 "other's: set the same one on all."
             )
-        return faults
+        return faults + late
+
+    async def _late(self) -> list[str]:
+        """The tenants whose clock is too far behind to judge by, in one sentence.
+
+        The sweeper asks for every tenant, every second, so what it has met is known without asking again.
+        """
+        lags = self._store.approvals.lags
+        if not lags:
+            return []
+        late = {tenant: lags[tenant] for tenant in await self._store.registry.tenants() if tenant in lags}
+        # Anybody may ask whether this replica is ready, and need not hear who its tenants are.
+        return [reset.sentence(late, named=False)] if late else []

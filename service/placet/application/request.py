@@ -3,14 +3,14 @@
 import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from typing import Any
 
-import msgspec
 from msgspec import UNSET, Raw, Struct
 
-from placet.application import grants
 from placet.application.commands import Create
 from placet.application.directory import Caller, Directory
+from placet.application.grants import Seals, members_of
 from placet.application.rulings import error_for
 from placet.domain import binding, policy
 from placet.domain.canonical import canonicalize, sha256_hex
@@ -19,14 +19,18 @@ from placet.domain.errors import InputInvalid, RateLimited
 from placet.domain.identity import check_id
 from placet.domain.limits import Limits
 from placet.domain.machine import Ruling
-from placet.domain.model import Actor, Approval, Ask, Presentation, Verdict
+from placet.domain.model import EMPTY_OBJECT, Actor, Approval, Ask, Presentation, Verdict
 from placet.domain.principals import Client
 from placet.domain.redaction import parse_pointer
 from placet.store.approvals import Answer, Approvals, Creation
-from placet.tokens.keyring_file import KeyringFile
+from placet.store.codec import encode
+from placet.store.record import Record
 
 ID_PREFIX = "apr_"
 _ID_BYTES = 15  # 120 bits: not to be guessed, though no right hangs on that
+_NONCE_BYTES = 12
+_HASH_CHARS = 32
+"""Of a hash that only tells one client's keys or questions apart."""
 _QUEUE_RETRY_MAX_MS = 60_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -34,6 +38,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class Asked(Struct, frozen=True, kw_only=True):
     """The record, and whether this call made it."""
 
+    record: Record
     approval: Approval
     created: bool
 
@@ -41,10 +46,10 @@ class Asked(Struct, frozen=True, kw_only=True):
 class RequestApproval:
     """The use case. Takes ``Create`` as admitted; judges all of it; one round trip."""
 
-    def __init__(self, store: Approvals, directory: Directory, ring: KeyringFile, limits: Limits) -> None:
+    def __init__(self, store: Approvals, directory: Directory, seals: Seals, limits: Limits) -> None:
         self._store = store
         self._directory = directory
-        self._ring = ring
+        self._seals = seals
         self._limits = limits
 
     async def __call__(
@@ -81,9 +86,7 @@ class RequestApproval:
             issues.append(Issue(path="/input_hash", message="It is not the hash of input."))
         if issues:
             raise InputInvalid(issues)
-        ask = grants.seal_ask(
-            self._ring.sealer, _ask(client, body, audience, str(computed), held=canonical is not None)
-        )
+        ask = _ask(client, body, audience, str(computed), held=canonical is not None)
         refusal = policy.judge_ask(client, ask)
         if refusal is not None:
             raise refusal
@@ -111,38 +114,35 @@ class RequestApproval:
     def _creation(
         self, ask: Ask, body: Create, canonical: bytes | None, admitted: object, key: str | None
     ) -> Creation:
-        members = binding.call_members(
-            tenant=ask.tenant,
-            capability=ask.capability,
-            surface=ask.surface,
-            actor_id=ask.actor.id,
-            actor_kind=ask.actor.kind,
-            effect=ask.effect,
-            context=body.context,
-            hash_of_input=ask.input_hash,
-        )
-        digest = binding.digest(members, binding.display_hash(ask))
+        members = members_of(ask, body.context)
+        digest, call = binding.digest(members, binding.display_hash(ask)), binding.call_hash(members)
+        nonce = secrets.token_bytes(_NONCE_BYTES)
         same = [ask.asked_by, digest, ask.deadline, body.actor.attributes, body.extensions]
         expires_in_ms = None if body.expires_in_ms is UNSET else body.expires_in_ms
         expires_at_ms = None if body.expires_at is UNSET else unix_ms(body.expires_at)
         if expires_in_ms is None and expires_at_ms is None:
             expires_in_ms = self._limits.expires_in_default_ms
         return Creation(
+            sealed=self._seals.ask(ask, nonce, digest=digest, call=call),
             digest=digest,
-            call=binding.call_hash(members),
+            call=call,
             input=canonical,
-            nonce=secrets.token_urlsafe(12),
-            join=sha256_hex(canonicalize(same))[:32],
+            nonce=nonce,
+            join=sha256_hex(canonicalize(same))[:_HASH_CHARS],
             chosen_id=body.id is not UNSET,
             expires_in_ms=expires_in_ms,
             expires_at_ms=expires_at_ms,
-            idempotency=(sha256_hex(key.encode())[:32], sha256_hex(canonicalize(admitted))) if key else None,
+            idempotency=_idempotency(key, admitted) if key else None,
             required=policy.REQUIRED_APPROVALS,
         )
 
     def _answered(self, answer: Answer) -> Asked:
         if answer.record is not None:
-            return Asked(approval=answer.record.approval(), created=answer.ruling is Ruling.OK)
+            return Asked(
+                record=answer.record,
+                approval=answer.record.approval(),
+                created=answer.ruling is Ruling.OK,
+            )
         if answer.ruling is Ruling.DEADLINE:
             least, most = self._limits.expires_in_min_ms, self._limits.expires_in_max_ms
             raise InputInvalid(
@@ -152,6 +152,10 @@ class RequestApproval:
             wait_ms = min(max(answer.free_at_ms - answer.now_ms, 1_000), _QUEUE_RETRY_MAX_MS)
             raise RateLimited(RateLimitReason.QUEUE_FULL, retry_after_ms=wait_ms)
         raise error_for(answer.ruling)
+
+
+def _idempotency(key: str, admitted: object) -> tuple[str, bytes]:
+    return sha256_hex(key.encode())[:_HASH_CHARS], sha256(canonicalize(admitted)).digest()
 
 
 def _faults_of_people(body: Create) -> list[Issue]:
@@ -213,7 +217,7 @@ def _deadline(body: Create) -> str:
 
 
 def _raw(value: Mapping[str, Any]) -> Raw:
-    return Raw(msgspec.json.encode(value))
+    return Raw(encode(value)) if value else EMPTY_OBJECT
 
 
 def unix_ms(moment: datetime) -> int:

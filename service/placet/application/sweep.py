@@ -94,7 +94,8 @@ class Sweeper:
             try:
                 done += await work(tenant)
             except StoreUnavailable:
-                _log.warning("a tenant can't be swept now, trying again", extra={"tenant": tenant})
+                if tenant not in self._store.lags:  # its clock has been told of, and may take days
+                    _log.warning("a tenant can't be swept now, trying again", extra={"tenant": tenant})
             except Exception:  # noqa: BLE001 - whatever it is, the next round tries again
                 _log.exception("a tenant can't be swept", extra={"tenant": tenant})
         return done

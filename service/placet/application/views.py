@@ -6,7 +6,6 @@ Members are always there, null or empty where they do not apply; only ``token``,
 
 from collections.abc import Sequence
 from enum import Enum
-from functools import lru_cache
 from typing import Annotated, Any
 
 import msgspec
@@ -33,7 +32,8 @@ from placet.domain.model import (
 )
 from placet.domain.principals import Approver, Principal, Scope
 from placet.domain.redaction import redact
-from placet.store.codec import KEPT_RECORDS, Record, encode
+from placet.store.codec import encode
+from placet.store.record import Record
 
 Timestamp = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 """RFC 3339 in UTC, with milliseconds."""
@@ -226,11 +226,16 @@ def record_view(
         outcome=_outcome(approval),
         requested=None,
         extensions=EMPTY_OBJECT if frame else ask.extensions,
-        links=LinksView(self=f"/v1/approvals/{ask.id}", ui=None),
+        links=LinksView(self=link_of(approval), ui=None),
         token=UNSET if token is None else token,
         replayed=UNSET if replayed is None else replayed,
         **faces,
     )
+
+
+def link_of(approval: Approval) -> str:
+    """The record's path on this service."""
+    return f"/v1/approvals/{approval.ask.id}"
 
 
 def pending_body(record: Record, sight: Sight) -> bytes:
@@ -238,13 +243,7 @@ def pending_body(record: Record, sight: Sight) -> bytes:
 
     A pure function of the stored parts: while a question waits, whoever polls it gets the same bytes.
     """
-    return _pending_body(record.flat, record.log, record.input, sight)
-
-
-@lru_cache(maxsize=KEPT_RECORDS)
-def _pending_body(flat: tuple[bytes, ...], log: tuple[bytes, ...], held: bytes | None, sight: Sight) -> bytes:
-    record = Record(flat=flat, log=log, input=held, now_ms=0)
-    return encode(record_view(record.approval(), sight))
+    return record.derived(sight, lambda: encode(record_view(record.approval(), sight)))
 
 
 def trail_view(entry: TrailEntry) -> TrailView:

@@ -13,7 +13,7 @@ from placet.cli.context import Context
 from placet.cli.info import placet_version
 from placet.cli.layout import wrap
 from placet.cli.running import Running
-from placet.domain.errors import StoreUnavailable
+from placet.domain.errors import InternalError, StoreUnavailable
 from placet.settings import Environment, Settings, load
 from placet.store.connection import Level
 
@@ -87,8 +87,8 @@ def _store(service: Running) -> str:
 
 
 async def _is_new(services: Services) -> bool:
-    """Whether there is no client yet; a store that can't be asked has had its chance to be new."""
-    with suppress(StoreUnavailable):
+    """Whether there is no client yet; a store that can't be asked, or is spoilt, had its chance to be new."""
+    with suppress(StoreUnavailable, InternalError):
         for tenant in await services.store.registry.tenants():
             if (await services.directory.snapshot(tenant)).clients:
                 return False

@@ -13,7 +13,7 @@ from placet.cli import card
 from placet.cli.console import Ink
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
-from placet.cli.layout import Column, duration, table
+from placet.cli.layout import GAP, Column, blocks, duration
 from placet.cli.record import Page, Record, Trail, at_ms, read
 from placet.cli.remote import Remote, Reply, approval_path
 from placet.domain.text import visible
@@ -80,15 +80,16 @@ def _table(records: list[Record], context: Context, now_ms: int) -> list[str]:
         )
         for each in records
     ]
-    head, *lines = table(_COLUMNS, [[visible(text) for text in row] for row in rows], out.width)
-    shown = [out.paint("  ".join(head).rstrip(), Ink.DIM)]
-    for each, cells in zip(records, lines, strict=True):
+    heads, *below = blocks(_COLUMNS, [[visible(text) for text in row] for row in rows], out.room)
+    for each, (cells, *_) in zip(records, below, strict=True):
         cells[1] = out.paint(cells[1], *card.STATUS_INKS.get(each.status, ()))
         for place, word in ((4, each.risk), (5, each.effect)):
             if word in card.ALARMING:
                 cells[place] = out.paint(cells[place], Ink.RED)
-        shown.append("  ".join(cells).rstrip())
-    return shown
+    return [
+        *(out.paint(GAP.join(cells).rstrip(), Ink.DIM) for cells in heads),
+        *(GAP.join(cells).rstrip() for block in below for cells in block),
+    ]
 
 
 def show(args: argparse.Namespace, context: Context) -> int:
@@ -100,7 +101,8 @@ def show(args: argparse.Namespace, context: Context) -> int:
     # Command lines, logs and screens are no place for a token (design §4).
     document = {name: value for name, value in reply.json().items() if name != "token"}
     record = read(reply.body, Record)
-    lines = _card(record, context, reply, full=args.full).lines
+    full = args.full or not console.people.is_terminal  # what goes to a file is not cut
+    lines = _card(record, context, reply, full=full).lines
     if events is not None:
         document["events"] = events.json()["items"]
         lines = (*lines, "", *card.trail(read(events.body, Trail).items, console.out))
@@ -133,7 +135,8 @@ def _decide(args: argparse.Namespace, context: Context, decision: str) -> int:
     mark = console.out.mark(Ink.GREEN)
     more = f"; {card.when(record, reply.now_ms)}" if record.status == "approved" and reply.now_ms else ""
     quorum = f"{record.quorum.approved} of {record.quorum.required} approvals"
-    console.result(reply.json(), f"{mark} {visible(record.id)} is {visible(record.status)} ({quorum}{more}).")
+    became = f"{visible(record.id)} is {visible(record.status)}"
+    console.result(reply.json(), f"{mark} {became} ({quorum}{more}).", unless_shown=f"{became} all the same.")
     return Exit.OK
 
 
@@ -161,6 +164,8 @@ def _looked_at(args: argparse.Namespace, context: Context, remote: Remote, decis
         raise Stop("This credential may look, but not decide. Decide with an approver's.")
     if shown.was_cut and decision == "approve":  # saying no is never made harder
         raise Stop("Not all of the input was shown. Look at the whole of it first: --full.")
+    for line in shown.warnings:  # once more: the card may have scrolled away
+        people.line(line)
     if not context.ask(f"{decision.capitalize()} exactly this?", default=False):
         raise Stop("Nothing was decided.")
     return record.digest
@@ -172,8 +177,9 @@ def cancel(args: argparse.Namespace, context: Context) -> int:
     with Remote.of(context, args.PLACET_URL) as remote, console.slowly(f"Waiting for {remote.url} …"):
         reply = remote.post(f"{approval_path(args.id)}/cancel", {})
     record = read(reply.body, Record)
+    became = f"{visible(record.id)} is {visible(record.status)}"
     mark = console.out.mark(Ink.GREEN)
-    console.result(reply.json(), f"{mark} {visible(record.id)} is {visible(record.status)}.")
+    console.result(reply.json(), f"{mark} {became}.", unless_shown=f"{became} all the same.")
     return Exit.OK
 
 

@@ -46,9 +46,16 @@ _HAZARDS: Mapping[Kind, str] = MappingProxyType(
 
 
 class Card(Struct, frozen=True, kw_only=True):
-    """A rendered card; ``was_cut``: not all of the input is on it."""
+    """A rendered card.
+
+    Attributes:
+        lines: All of it.
+        warnings: Those of its lines that say where something could mislead, for whoever has scrolled on.
+        was_cut: Not all of the input is on it.
+    """
 
     lines: tuple[str, ...]
+    warnings: tuple[str, ...]
     was_cut: bool
 
 
@@ -63,6 +70,7 @@ def render(record: Record, terminal: Terminal, *, now_ms: int, full: bool = Fals
     """
     writer = _Writer(terminal)
     shown, was_cut = _input(record, terminal, full=full)
+    warnings = _warnings(record, terminal)
     lines = [
         *_head(record, terminal, now_ms),
         "",
@@ -79,7 +87,8 @@ def render(record: Record, terminal: Terminal, *, now_ms: int, full: bool = Fals
         *shown,
         *_context(record, terminal),
         *_quoted(record, terminal),
-        *_warnings(record, terminal),
+        *([""] if warnings else []),
+        *warnings,
         "",
         *writer.field("Approvals", f"{record.quorum.approved} of {record.quorum.required} needed"),
         *(line for vote in record.decisions for line in writer.field("", _vote(vote))),
@@ -88,7 +97,7 @@ def render(record: Record, terminal: Terminal, *, now_ms: int, full: bool = Fals
         *writer.field("Id", record.id),
         *writer.field("Digest", record.digest or "(not shown to this credential)"),
     ]
-    return Card(lines=tuple(lines), was_cut=was_cut)
+    return Card(lines=tuple(lines), warnings=tuple(warnings), was_cut=was_cut)
 
 
 def trail(events: Sequence[Event], terminal: Terminal) -> list[str]:
@@ -219,7 +228,7 @@ def _warnings(record: Record, terminal: Terminal) -> list[str]:
         if found:
             first, *others = wrap(f"Look twice at {place}: {', '.join(found)}.", terminal.width - 2)
             lines += [f"{terminal.mark(Ink.YELLOW)} {first}", *(f"  {line}" for line in others)]
-    return ["", *lines] if lines else []
+    return lines
 
 
 _DONE: Mapping[str, str] = MappingProxyType(

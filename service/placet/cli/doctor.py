@@ -1,7 +1,7 @@
 """``placet doctor``: look at all that a service needs, and say what to do about each.
 
-It changes nothing and makes nothing. A store that does not run is started for the look, as for any
-other command, but only where there is one already.
+It makes nothing, and changes nothing unless ``--reset-clock`` says what. A store that does not run is
+started for the look, as for any other command, but only where there is one already.
 """
 
 import argparse
@@ -14,8 +14,10 @@ from typing import Final
 
 import httpx
 
+from placet.application import reset
 from placet.application.clock import SystemClock
 from placet.bootstrap import KEYRING_NAME, Services
+from placet.cli import clock
 from placet.cli.console import Ink, Terminal
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
@@ -32,8 +34,6 @@ from placet.store.ownership import owner_of
 from placet.tokens import keyring_file
 from placet.tokens.keyring import Keyring, KeyringError
 
-_SKEW_MAX_MS: Final = 5_000
-"""How far clocks may differ: foreign tokens are judged with this leeway (design §11)."""
 _SUBJECT_COLUMNS: Final = 15
 _MARKS: Mapping[Level, Ink] = MappingProxyType(
     {Level.GOOD: Ink.GREEN, Level.WARN: Ink.YELLOW, Level.FAIL: Ink.RED}
@@ -41,7 +41,15 @@ _MARKS: Mapping[Level, Ink] = MappingProxyType(
 
 
 def run(args: argparse.Namespace, context: Context) -> int:
-    """Look at everything; the exit status says whether anything failed."""
+    """Look at everything; the exit status says whether anything failed.
+
+    Raises:
+        Stop: What only goes with ``--reset-clock`` was asked for without it.
+    """
+    if args.reset_clock:
+        return clock.reset(args, context)
+    if args.yes or args.tenant is not None:
+        raise Stop("--tenant and --yes only go with --reset-clock.", Exit.USAGE)
     try:
         settings = settings_of(args, context)
     except SettingsError as error:
@@ -170,21 +178,12 @@ async def _store(settings: Settings, context: Context, ring: Keyring | None, fin
 
 
 async def _clock(services: Services) -> Finding:
-    """Compare this machine's clock, the store's, and the latest moment the store has judged at."""
-    before_ms = services.clock.now_ms()
-    seconds, micros = await services.store.client.time()
-    here_ms = (before_ms + services.clock.now_ms()) // 2
-    store_ms = seconds * 1000 + micros // 1000
-    judged_ms = [
-        (await services.store.approvals.get(tenant, "doctor", epoch=None)).now_ms
-        for tenant in await services.store.registry.tenants()
-    ]
-    behind_ms = max([store_ms, *judged_ms]) - store_ms
-    skew_ms = abs(store_ms - here_ms)
-    if behind_ms > _SKEW_MAX_MS:
-        text = f"The store's clock went back by {duration(behind_ms)}: deadlines stand still. Mend its NTP."
-        return _finding(Level.FAIL, "clock", text)
-    if skew_ms > _SKEW_MAX_MS:
+    """Compare this machine's clock, the store's, and the latest moment each tenant was judged by."""
+    late = await services.reset_clock.late(await services.store.registry.tenants())
+    if late:
+        return _finding(Level.FAIL, "clock", reset.sentence(late))
+    _, skew_ms = await clock.store_clock(services)
+    if skew_ms > clock.SKEW_MAX_MS:
         text = f"This machine's clock and the store's differ by {duration(skew_ms)}: mend their NTP."
         return _finding(Level.WARN, "clock", text)
     return _finding(Level.GOOD, "clock", f"The store's and this machine's differ by {skew_ms} ms.")

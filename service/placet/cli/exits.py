@@ -14,6 +14,8 @@ class Exit(IntEnum):
     """The command line, or a ``PLACET_`` variable, is wrong. The parser's own status too."""
     UNREACHABLE = 3
     """The service or the store can't be reached, or was lost."""
+    UNWRITTEN = 4
+    """The output could not be written. What was to be changed may have been: standard error says."""
     INTERRUPTED = 130
     """Ctrl-C; 128 and the signal's number, as shells have it."""
     BROKEN_PIPE = 141

@@ -1,7 +1,9 @@
 """``placet keys``: the keyring, with the rights of whoever may write its file.
 
-The file is changed first. Services are then told by a change of every tenant's epoch, so that their next
-judgement is made with the new ring; one that can't be told reads the file again within a minute.
+The file is changed first. Services are then told by a change of every tenant's roll, so that their next
+judgement is made with the new ring; one that can't be told reads the file again within a minute. The roll
+also says which keys are revoked: a service with a copy of its own trusts them no more from that moment on,
+and is not ready until it has the new file.
 """
 
 import argparse
@@ -12,6 +14,7 @@ from typing import Final
 from msgspec import to_builtins
 
 from placet.application.clock import SystemClock
+from placet.application.enroll import EnrolmentRefused
 from placet.bootstrap import KEYRING_NAME
 from placet.cli.console import Ink
 from placet.cli.context import Context
@@ -80,13 +83,17 @@ def _changed(ring: Keyring, settings: Settings, context: Context, done: str) -> 
     told = True
     try:
         asyncio.run(_tell_services(settings, context))
-    except (Stop, KeyringError, StoreUnavailable, EmbeddedError) as fault:
+    except (Stop, KeyringError, StoreUnavailable, EmbeddedError, EnrolmentRefused) as fault:
         told = False
         console.warn(
             f"The file is changed, but services could not be told: {fault} "
-            "They take it up within a minute, or at once on SIGHUP."
+            "Those that share it take it up within a minute, or at once on SIGHUP; one that has a copy of "
+            "its own goes on with that until you replace it."
         )
-    _show(ring, context, [f"{console.out.mark(Ink.GREEN)} {done}"], {"told": told})
+    head = [f"{console.out.mark(Ink.GREEN)} {done}"]
+    if not settings.store.embedded:
+        head.append("  Replace every copy of the file: a service that has an older one is not ready.")
+    _show(ring, context, head, {"told": told})
     return Exit.OK
 
 
@@ -97,7 +104,9 @@ async def _tell_services(settings: Settings, context: Context) -> None:
             return  # no service runs: the next one reads the file when it starts
     async with operating(settings, context.console) as services:
         tenants = await services.store.registry.tenants()
-        await asyncio.gather(*map(services.store.principals.count_change, tenants))
+        told = await asyncio.gather(*map(services.enrolment.count_change, tenants), return_exceptions=True)
+        for fault in filter(None, told):  # one tenant's is no reason to leave out the others
+            raise fault
 
 
 def _show(ring: Keyring, context: Context, head: list[str], more: dict[str, object]) -> None:

@@ -1,17 +1,18 @@
-"""Text in columns: how wide it is, cut to fit, wrapped, and as a table.
+"""Text in columns: how wide it is, wrapped, and as a table.
 
-Lines are wrapped here and not by the terminal: what wraps by itself begins at the margin, where a long
-foreign text could pass for a line of ours.
+Nothing is cut. Lines are wrapped here and not by the terminal: what wraps by itself begins at the margin,
+where a long foreign text could pass for a line of ours.
 """
 
 import unicodedata
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Final
 
 from msgspec import Struct
 
-_MARK: Final = "…"
-_GAP: Final = "  "
+GAP: Final = "  "
+"""What stands between the cells of a line."""
 _SECOND_MS: Final = 1_000
 _UNITS: Final = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 
@@ -21,7 +22,8 @@ class Column(Struct, frozen=True, kw_only=True):
 
     Attributes:
         title: Its head.
-        least: Columns it may be cut down to where the terminal is narrow; None: it is never cut.
+        least: Columns it may be narrowed to, and its texts wrapped, where the terminal has no room for all;
+            None: its texts stay in one line.
     """
 
     title: str
@@ -39,21 +41,6 @@ def _columns(char: str) -> int:
     if unicodedata.category(char) in {"Mn", "Me", "Cf"}:
         return 0
     return 2 if unicodedata.east_asian_width(char) in {"W", "F"} else 1
-
-
-def fit(text: str, columns: int) -> str:
-    """The text in exactly so many columns: filled with blanks, or cut with a mark."""
-    missing = columns - columns_of(text)
-    if missing >= 0:
-        return text + " " * missing
-    kept = ""
-    room = columns - 1
-    for char in text:
-        room -= _columns(char)
-        if room < 0:
-            break
-        kept += char
-    return kept + _MARK + " " * (columns - columns_of(kept) - 1)
 
 
 def wrap(text: str, columns: int, *, first: str = "", rest: str = "", at_blanks: bool = True) -> list[str]:
@@ -91,24 +78,61 @@ def _reach(text: str, columns: int) -> int:
     return len(text)
 
 
-def table(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:
-    """Rows of cells of equal widths, the heads first; join them with two blanks.
+def table(
+    columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int | None = None
+) -> list[list[str]]:
+    """Lines of cells of equal widths, the heads first; join the cells with :data:`GAP`.
 
     Args:
         columns: What there is.
         rows: A text for each column, of no control characters.
-        width: Room; columns that may be are cut, the widest first, until all fit.
+        width: Room; None: as much as it takes.
+    """
+    return [line for block in blocks(columns, rows, width) for line in block]
+
+
+def blocks(
+    columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int | None = None
+) -> list[list[list[str]]]:
+    """As :func:`table`, with the lines of each row kept together.
+
+    Where there is not room for all, columns that may be are narrowed, the widest first, and their texts
+    wrapped. Where that is not enough, they move to a line of their own below the others.
     """
     cells = [[column.title for column in columns], *map(list, rows)]
     widths = [max(columns_of(row[place]) for row in cells) for place in range(len(columns))]
-    spare = width - sum(widths) - len(_GAP) * (len(columns) - 1)
-    while spare < 0:
-        places = [p for p, c in enumerate(columns) if c.least is not None and widths[p] > c.least]
-        if not places:
-            break
-        widths[max(places, key=widths.__getitem__)] -= 1
-        spare += 1
-    return [[fit(text, widths[place]) for place, text in enumerate(row)] for row in cells]
+    if width is not None:
+        _narrow(widths, columns, width)
+    fixed = [place for place, column in enumerate(columns) if column.least is None]
+    moving = [place for place, column in enumerate(columns) if column.least is not None]
+    if width is None or _sum(widths) <= width or not (fixed and moving):
+        return [_lines(row, widths) for row in cells]
+    upper, lower = (
+        blocks([columns[p] for p in places], [[row[p] for p in places] for row in rows], room)
+        for places, room in ((fixed, width), (moving, width - 2 * len(GAP)))
+    )
+    return [above + [[GAP, *line] for line in below] for above, below in zip(upper, lower, strict=True)]
+
+
+def _narrow(widths: list[int], columns: Sequence[Column], width: int) -> None:
+    """Take from the widest of the columns that have something to give, until all fit or none has."""
+    least = [w if c.least is None else c.least for w, c in zip(widths, columns, strict=True)]
+    for _ in range(_sum(widths) - width):
+        widest = max(range(len(widths)), key=lambda place: (widths[place] > least[place], widths[place]))
+        widths[widest] -= widths[widest] > least[widest]
+
+
+def _sum(widths: Sequence[int]) -> int:
+    return sum(widths) + len(GAP) * (len(widths) - 1)
+
+
+def _lines(row: Sequence[str], widths: Sequence[int]) -> list[list[str]]:
+    """A row's lines, each cell filled up to its width."""
+    parts = [wrap(text, max(width, 1)) for text, width in zip(row, widths, strict=True)]
+    return [
+        [text + " " * (width - columns_of(text)) for text, width in zip(line, widths, strict=True)]
+        for line in zip_longest(*parts, fillvalue="")
+    ]
 
 
 def duration(ms: int) -> str:

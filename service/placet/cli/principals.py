@@ -6,33 +6,21 @@ made, and nowhere else; the store keeps its hash.
 
 import argparse
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final
+import shlex
+from collections.abc import Awaitable, Callable
+from itertools import chain
+from typing import Any
 
 from placet.application.enroll import EnrolmentRefused, Issued
 from placet.bootstrap import Services
 from placet.cli.console import Ink
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
-from placet.cli.layout import Column, duration, table
 from placet.cli.opened import operating, settings_of
+from placet.cli.roster import document, listing
 from placet.domain.model import Risk
 from placet.domain.principals import Approver, Client, Principal
 from placet.domain.text import visible
-
-_CLIENT_COLUMNS: Final = (
-    Column(title="CLIENT"),
-    Column(title="SCOPES", least=12),
-    Column(title="MAY ASK FOR", least=12),
-    Column(title="OWNERS OR PEOPLE", least=12),
-    Column(title="LIVE KEYS"),
-)
-_APPROVER_COLUMNS: Final = (
-    Column(title="APPROVER"),
-    Column(title="NAME", least=10),
-    Column(title="GROUPS", least=10),
-    Column(title="LIVE KEYS"),
-)
 
 Work = Callable[[Services], Awaitable[None]]
 
@@ -43,7 +31,7 @@ def create_client(args: argparse.Namespace, context: Context) -> int:
         tenant=args.tenant,
         name=args.name,
         scopes=args.scopes,
-        owners=tuple(args.owner),
+        owners=tuple(chain.from_iterable(args.owner)),
         capabilities=args.capabilities,
         people=args.people,
         max_risk=None if args.max_risk is None else Risk(args.max_risk),
@@ -82,8 +70,8 @@ def list_(args: argparse.Namespace, context: Context) -> int:
         snapshot = await services.enrolment.all(args.tenant)
         by_name = snapshot.clients if args.kind == "client" else snapshot.approvers
         found = [by_name[name] for name in sorted(by_name)]
-        lines = _table(found, services.clock.now_ms(), context) if found else [_nobody(args)]
-        context.console.result({"items": [_document(each) for each in found]}, *lines)
+        lines = listing(found, services.clock.now_ms(), context.console.out) if found else [_nobody(args)]
+        context.console.result({"items": [document(each) for each in found]}, *lines)
 
     return _run(args, context, work)
 
@@ -94,7 +82,7 @@ def revoke(args: argparse.Namespace, context: Context) -> int:
     async def work(services: Services) -> None:
         console = context.console
         what = f"Key {args.key} of {_shown(args)}" if args.key else _shown(args).capitalize()
-        document: dict[str, Any] = {args.kind: args.name, "tenant": args.tenant, "revoked": args.key or "all"}
+        told: dict[str, Any] = {args.kind: args.name, "tenant": args.tenant, "revoked": args.key or "all"}
         lines = [f"{console.out.mark(Ink.GREEN)} {what} is revoked, everywhere and at once."]
         try:
             await services.enrolment.revoke(args.tenant, _field(args), args.key)
@@ -102,14 +90,15 @@ def revoke(args: argparse.Namespace, context: Context) -> int:
             # An earlier call may have got no further than this: what it left open can still be cancelled.
             if not args.cancel_open:
                 raise
-            document["revoked"] = None
+            told["revoked"] = None
             lines = [f"{console.out.mark(Ink.YELLOW)} {refusal}"]
         if args.cancel_open:
             with console.slowly("Cancelling what it has open …"):
                 cancelled = await services.withdraw(args.tenant, args.name)
-            document["cancelled"] = list(cancelled)
+            told["cancelled"] = list(cancelled)
             lines += [f"  Open approvals cancelled: {len(cancelled)}", *(f"    {each}" for each in cancelled)]
-        console.result(document, *lines)
+        done = f"{what} is revoked all the same." if told["revoked"] else ""
+        console.result(told, *lines, unless_shown=done)
 
     return _run(args, context, work)
 
@@ -136,62 +125,47 @@ def _shown(args: argparse.Namespace) -> str:
 
 def _issued(issued: Issued, context: Context, *, done: str) -> None:
     """Print a new credential, the only time anybody can."""
-    console, principal = context.console, issued.principal
-    document = _document(principal) | {"token": issued.credential, "key": principal.keys[-1].kid}
+    out, principal = context.console.out, issued.principal
     kind, _, name = principal.field.partition(":")
-    mark = console.out.mark(Ink.GREEN)
+    *older, key = (each.kid for each in principal.keys)
+    ended = [each.kid for each in issued.ended]
     lines = [
-        f"{mark} {kind.capitalize()} {visible(name)} {done} in tenant {principal.tenant}.",
+        f"{out.mark(Ink.GREEN)} {kind.capitalize()} {visible(name)} {done} in tenant {principal.tenant}.",
         "",
         f"  PLACET_TOKEN={issued.credential}",
         "",
         "  This is shown once. Keep it as you keep a password: the store has only its hash.",
     ]
-    if len(principal.keys) > 1:
-        old = principal.keys[-2].kid
-        lines.append(f"  Key {old} lives on until the next rotation, or until it is revoked: --key {old}")
-    console.result(document, *lines)
+    if older:
+        revoke = _command(principal, "revoke")
+        lines += ["", "  Live now:", f"    {key}  this one"]
+        lines += [f"    {kid}  until the next rotation, or `{revoke} --key {kid}`" for kid in older]
+    died = [f"Key {kid}, the oldest, died of this: whoever still presents it is refused." for kid in ended]
+    lines += [f"{out.mark(Ink.YELLOW)} {line}" for line in died]
+    context.console.result(
+        document(principal) | {"token": issued.credential, "key": key, "ended": ended},
+        *lines,
+        unless_shown=" ".join((_lost(principal, key), *died)),
+    )
 
 
-def _document(principal: Principal) -> dict[str, Any]:
-    keys = [{"key": key.kid, "created_at_ms": key.created_at_ms} for key in principal.keys]
-    if isinstance(principal, Client):
-        return {
-            "client": principal.name,
-            "tenant": principal.tenant,
-            "scopes": sorted(principal.scopes),
-            "owners": list(principal.owners),
-            "capabilities": list(principal.capabilities),
-            "people": list(principal.people),
-            "max_risk": principal.max_risk,
-            "keys": keys,
-        }
-    return {
-        "approver": principal.id,
-        "tenant": principal.tenant,
-        "name": principal.display_name,
-        "groups": list(principal.groups),
-        "keys": keys,
-    }
+def _lost(principal: Principal, key: str) -> str:
+    """What to do about a credential that was not shown. Taken back first, it pushes no other one out."""
+    kind, _, name = principal.field.partition(":")
+    return (
+        f"The credential {key} of {kind} {visible(name)} exists, but was not shown: take it back with "
+        f"`{_command(principal, 'revoke')} --key {key}`, then make another with "
+        f"`{_command(principal, 'rotate')}`."
+    )
+
+
+def _command(principal: Principal, verb: str) -> str:
+    kind, _, name = principal.field.partition(":")
+    tenant = "" if principal.tenant == "default" else f" --tenant {principal.tenant}"
+    return f"placet {kind}s {verb} {shlex.quote(visible(name))}{tenant}"
 
 
 def _nobody(args: argparse.Namespace) -> str:
     what = "NAME --scopes request,consume" if args.kind == "client" else "ID"
-    return f"No {args.kind}s in tenant {args.tenant} yet. Make one: placet {args.kind}s create {what}"
-
-
-def _table(found: Sequence[Principal], now_ms: int, context: Context) -> list[str]:
-    out = context.console.out
-    columns = _CLIENT_COLUMNS if isinstance(found[0], Client) else _APPROVER_COLUMNS
-    rows = [[visible(text) for text in _row(each, now_ms)] for each in found]
-    head, *lines = ["  ".join(cells).rstrip() for cells in table(columns, rows, out.width)]
-    return [out.paint(head, Ink.DIM), *lines]
-
-
-def _row(principal: Principal, now_ms: int) -> tuple[str, ...]:
-    keys = ", ".join(f"{key.kid} ({duration(now_ms - key.created_at_ms)} old)" for key in principal.keys)
-    if isinstance(principal, Client):
-        asks = "anything" if not principal.capabilities else ", ".join(principal.capabilities)
-        people = ", ".join((*principal.owners, *principal.people))
-        return principal.name, ", ".join(sorted(principal.scopes)), asks, people, keys
-    return principal.id, principal.display_name or "", ", ".join(principal.groups), keys
+    none = f"No {args.kind} in tenant {visible(args.tenant)} has a live credential."
+    return f"{none} Make one: placet {args.kind}s create {what}"

@@ -1,16 +1,19 @@
 """From the command line to a command and back to an exit status; the one place where faults are told."""
 
+import argparse
 import importlib
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, TextIO
 
 from placet.cli import parser
-from placet.cli.console import Console
+from placet.cli.console import Console, Unwritten
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
 from placet.cli.layout import sentence
+from placet.cli.streams import standard
 from placet.domain.errors import PlacetError, StoreUnavailable, Unauthenticated
 from placet.domain.text import visible
 from placet.settings import SettingsError
@@ -31,11 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status (:class:`~placet.cli.exits.Exit`).
     """
-    for stream in (sys.stdout, sys.stderr):
-        # A locale without our marks must not end a command half-way.
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr] # real streams can
     argv = sys.argv[1:] if argv is None else argv
-    return run(argv, sys.stdin, sys.stdout, sys.stderr, environ=os.environ)
+    return run(argv, *standard(), environ=os.environ)
 
 
 def run(
@@ -52,23 +52,50 @@ def run(
     Raises:
         SystemExit: The arguments are wrong, or ask for help; the parser has said so.
     """
-    if not all(map(_is_text, argv)):
-        Console(out, err, environ).fail("An argument is not valid UTF-8: type it anew.")
-        return Exit.USAGE
-    args = parser.parse(argv)
-    console = Console(out, err, environ, json=args.json)
-    context = Context(console=console, environ=environ, stdin=stdin, transport=transport)
+    console = Console(out, err, environ)
+    try:
+        if not all(map(_is_text, argv)):
+            console.fail("An argument is not valid UTF-8: type it anew.")
+            return Exit.USAGE
+        args = _parsed(argv, console)
+        console = Console(out, err, environ, json=args.json)
+        context = Context(console=console, environ=environ, stdin=stdin, transport=transport)
+        return _ended(args, context)
+    except Unwritten as end:
+        return _unwritten(console, end)
+
+
+def _parsed(argv: Sequence[str], console: Console) -> argparse.Namespace:
+    """The command line, read; raises as :func:`run` does.
+
+    Raises:
+        Unwritten: It asks for help, which can't be written.
+    """
+    try:
+        return parser.parse(argv)
+    except OSError as fault:
+        raise console.out.lost(fault) from fault
+
+
+def _ended(args: argparse.Namespace, context: Context) -> int:
+    """Run the command; its exit status."""
     try:
         return _load(args.command)(args, context)
     except KeyboardInterrupt:
-        console.err.line()
-        console.note("Interrupted.")
+        context.console.err.line()
+        context.console.note("Interrupted.")
         return Exit.INTERRUPTED
-    except BrokenPipeError:
-        console.out.detach()
-        return Exit.BROKEN_PIPE
     except (Stop, PlacetError, SettingsError, KeyringError, ModuleNotFoundError) as fault:
-        return _told(console, fault)
+        return _told(context.console, fault)
+
+
+def _unwritten(console: Console, end: Unwritten) -> int:
+    """Tell that output is lost; where only its reader has left, no more than what is lost with it."""
+    has_left = isinstance(end.fault, BrokenPipeError)
+    with suppress(Unwritten):  # standard error may be what takes no more
+        if end.lost or not has_left:
+            console.fail(" ".join(filter(None, (f"The output could not be written ({end}).", end.lost))))
+    return Exit.BROKEN_PIPE if has_left else Exit.UNWRITTEN
 
 
 def _is_text(argument: str) -> bool:

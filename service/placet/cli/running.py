@@ -105,7 +105,8 @@ def _check_tls(settings: Settings) -> None:
 
 def _start_metrics(settings: Settings, services: Services) -> MetricsServer:
     try:
-        return MetricsServer.start(settings.metrics, services.metrics.registry)
+        names = settings.server.accepted_hosts
+        return MetricsServer.start(settings.metrics, services.metrics.registry, names=names)
     except OSError as fault:
         where = f"{settings.metrics.host} port {settings.metrics.port}"
         why = "is taken" if fault.errno == errno.EADDRINUSE else f"can't be listened on ({fault.strerror})"

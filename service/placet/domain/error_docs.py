@@ -41,7 +41,7 @@ _EXAMPLES: Mapping[str, PlacetError] = MappingProxyType(
             ApprovalAlreadyDecided(Status.REJECTED),
             ApprovalUnserializableInput("/input/amount"),
             InputInvalid([Issue(path="/expires_in_ms", message="Expected an integer.")]),
-            Forbidden(ForbiddenReason.NOT_THE_AUDIENCE),
+            Forbidden(ForbiddenReason.SCOPE, scopes=("consume",)),
             RateLimited(RateLimitReason.QUEUE_FULL),
         )
     }

@@ -7,9 +7,11 @@ the category is a member of Kortyx's failure descriptor.
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
+
+from placet.domain.limits import whole
 
 
 class Stage(StrEnum):
@@ -129,6 +131,11 @@ class ForbiddenReason(StrEnum):
     QUORUM_NO_LONGER_MET = "quorum-no-longer-met"
 
 
+_ScopeName = Annotated[str, Meta(pattern=whole("[a-z][a-z_]{0,31}"))]
+ScopeNames = Annotated[tuple[_ScopeName, ...], Meta(min_length=1, max_length=32)]
+"""Scopes of which a call takes any one: ``details.scopes`` of ``FORBIDDEN``; a later server may have more."""
+
+
 class RateLimitReason(StrEnum):
     """Which limit was met: ``details.reason`` of ``RATE_LIMITED``, in Agent Surface's words."""
 
@@ -139,7 +146,9 @@ class RateLimitReason(StrEnum):
 FORBIDDEN_DETAILS: Mapping[str, str] = MappingProxyType(
     {
         ForbiddenReason.SCOPE: (
-            "The credential lacks the scope this call needs; use a credential that has it."
+            "The credential lacks the scope this call needs; ask your operator for a credential with one of"
+            " the scopes in details.scopes, for an approver's to decide in person, or, where no scopes are"
+            " named, for one that may ask for this capability."
         ),
         ForbiddenReason.NO_RULE: (
             "No policy rule allows a request like this one; have an operator add a rule, or ask for less."

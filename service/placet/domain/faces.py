@@ -16,7 +16,7 @@ import inspect
 import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import msgspec
 
@@ -57,6 +57,9 @@ _UNEXPOSED_MESSAGES: Mapping[ConfirmationCode, str] = MappingProxyType(
     }
 )
 
+Details = Mapping[str, str | tuple[str, ...]]
+"""Facts for the developer, by the name of the member of ``details``."""
+
 _ARRAY_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
@@ -95,9 +98,9 @@ class PlacetError(Exception):
     exposed: bool = False
     confirms: Confirmation
     reasons: Mapping[str, str] = MappingProxyType({})
-    detail_members: Mapping[str, type[str]] = MappingProxyType({})
+    detail_members: Mapping[str, Any] = MappingProxyType({})
 
-    details: Mapping[str, str]
+    details: Details
     issues: tuple[Issue, ...]
     retry_after_ms: int | None
     pending: PendingFace | None
@@ -117,7 +120,7 @@ class PlacetError(Exception):
         cls,
         *,
         status: int,
-        details: Mapping[str, str],
+        details: Details,
         issues: Sequence[Issue] = (),
         retry_after_ms: int | None = None,
         pending: PendingFace | None = None,
@@ -145,7 +148,8 @@ class PlacetError(Exception):
     @property
     def detail(self) -> str:
         """The fixed text for the developer."""
-        return self.reasons.get(self.details.get("reason", "")) or " ".join(self.explanation()).rstrip()
+        reason = str(self.details.get("reason", ""))
+        return self.reasons.get(reason) or " ".join(self.explanation()).rstrip()
 
     @property
     def confirmation_reason(self) -> ConfirmationReason | None:
@@ -166,7 +170,7 @@ class PlacetError(Exception):
             "code": self.code,
             "stage": self.stage,
             "retryable": self.retryable,
-            **({"details": dict(self.details)} if self.details else {}),
+            **({"details": self._details()} if self.details else {}),
             "model": self.model(),
             "confirmation": self.confirmation(),
             "failure": self.failure(),
@@ -208,6 +212,9 @@ class PlacetError(Exception):
             ]
         return face
 
+    def _details(self) -> dict[str, str | list[str]]:
+        return {name: list(fact) if isinstance(fact, tuple) else fact for name, fact in self.details.items()}
+
     def _issues(self) -> list[dict[str, str]]:
         return [
             {"path": shorten_pointer(issue.path), "message": cut(issue.message, MESSAGE_MAX_CHARS).text}
@@ -229,7 +236,7 @@ class PlacetError(Exception):
             case ConfirmationCode.NOT_AUTHORIZED:
                 details = {"origin": "server"}
             case ConfirmationCode.RATE_LIMITED:
-                details = dict(self.details)
+                details = dict(self._details())
             case ConfirmationCode.EXECUTION_FAILED if self.confirms.transient:
                 details = {"transient": True}
         if self.confirms.retry is Retry.AFTER_DELAY and self.retry_after_ms is not None:

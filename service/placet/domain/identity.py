@@ -1,11 +1,12 @@
 """Ids of people and services: which are admitted, and when two of them name one person.
 
 Self-approval and distinctness are judged on *folded* ids (design §7), so that ``Alice@Example.com``, a
-full-width spelling of it and one with a zero-width space inside are one person. Folding only ever takes
-rights away; it never grants any. What folding can't catch, letters of one script that look like another's,
-is refused at admission instead.
+full-width spelling of it, one with a zero-width space inside and ``"Alice" <mailto:alice@example.com.>`` are
+one person. Folding only ever takes rights away; it never grants any. What folding can't catch, letters of one
+script that look like another's, is refused at admission instead.
 """
 
+import re
 import unicodedata
 from typing import Final
 
@@ -24,22 +25,62 @@ _REFUSED_CATEGORIES: Final = {
     "Zp": "must not contain paragraph separators",
 }
 
-
 _BLANK: Final = "must not be blank"
+
+# What may stand around an id: the white space that NFKC leaves as it is, quotation marks, angle brackets.
+_BLANKS: Final = "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\u1680\u2028\u2029"
+_QUOTES: Final = "\"'`\u00ab\u00bb\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f\u2039\u203a"
+_DRESS: Final = f"{_BLANKS}{_QUOTES}<>"
+_DRESS_BEFORE: Final = re.compile(rf"\A(?:[{_DRESS}]|mailto:|acct:)+")
+_BRACKETED: Final = re.compile(rf"<[{_BLANKS}{_QUOTES}]*([^{_DRESS}][^<>]*)>")
+
+_DOTS: Final = ".\u3002"  # RFC 3490 §3.1; its other two are one of these after NFKC
+_ACE_PREFIX: Final = "xn--"  # RFC 5890 §2.3.2.1
+_LABEL_MAX_CHARS: Final = 63  # RFC 1035 §2.3.4; the punycode codec takes quadratic time
+_IN_NO_LABEL: Final = re.compile(f"[{_DRESS}@%{_DOTS}]")
+
+# Nearly all ids: written without any of the above, so that only case is left to fold.
+_PLAIN: Final = re.compile(r"(?!mailto:|acct:)[a-z0-9_.+:/@-]*[a-z0-9_+:/-]")
 
 
 def fold(text: str) -> str:
     """Fold an id to the form in which ids are compared.
 
-    Trimming and toNFKC_Casefold (Unicode §3.13, R5; its mapping equals one round below for every code point
-    but a handful), both repeated until nothing changes: a fold may bring forth a space at the edge, and a
-    normalisation a character that folds again.
+    Three foldings, repeated until nothing changes:
+
+    - toNFKC_Casefold (Unicode §3.13, R5), after trimming.
+    - What an address may be dressed in comes off: quotes, angle brackets with or without a name before them
+      (RFC 5322 §3.4), the schemes ``mailto:`` (RFC 6068) and ``acct:`` (RFC 7565), ``%40`` for the at sign,
+      quotes around the local part alone, a dot after the domain.
+    - Punycode labels of a domain are spelled out (RFC 3492), so that both spellings of it are one. Labels
+      that decode to nothing a domain could be written as, or are too long for one, stay as they are.
+
+    Kept apart, for they may be different people: ``bob+x@example.com`` and ``bob@example.com``, which are
+    two mailboxes at some providers; ``bob`` and ``bob@example.com``, which only a directory of aliases could
+    tell to be one.
 
     Args:
-        text: any text, also one that `check_id` refuses.
+        text: any text, also one that `check_id` refuses; time is linear in its length.
 
     Returns:
-        The folded text; ``fold(fold(x)) == fold(x)``, and "" for a text of blanks and invisible characters.
+        The folded text; ``fold(fold(x)) == fold(x)``, and "" for a text in which nobody is named: nothing but
+        blanks, invisible characters and dress.
+    """
+    lowered = text.lower()
+    if _PLAIN.fullmatch(lowered) and _ACE_PREFIX not in lowered:
+        return lowered
+    previous = None
+    while text != previous:
+        previous = text
+        text = _undress(_fold_characters(text))
+    return text
+
+
+def _fold_characters(text: str) -> str:
+    """Trim, and fold case, width, composition and what is invisible, until nothing changes.
+
+    One round equals the mapping NFKC_CF for every code point but a handful; but a fold may bring forth a
+    space at the edge, and a normalisation a character that folds again.
     """
     previous = None
     while text != previous:
@@ -49,9 +90,32 @@ def fold(text: str) -> str:
     return text
 
 
-def same_person(one: str, other: str) -> bool:
-    """Say whether two ids name one person or service: whether they fold to the same text."""
-    return fold(one) == fold(other)
+def _undress(folded: str) -> str:
+    """Reduce a spelling of an address to the address; whatever is no address is stripped of dress alone."""
+    text = folded.replace("%40", "@")
+    bracketed = _BRACKETED.findall(text)
+    if bracketed:
+        text = bracketed[-1]
+    text = _DRESS_BEFORE.sub("", text).rstrip(_DRESS)
+    local, at, domain = text.rpartition("@")
+    if not at:
+        return text
+    labels = domain.lstrip(_DRESS).rstrip(_DRESS + _DOTS).replace(_DOTS[1], _DOTS[0]).split(_DOTS[0])
+    return f"{local.rstrip(_DRESS)}@{'.'.join(map(_spell_out, labels))}"
+
+
+def _spell_out(label: str) -> str:
+    """The folded Unicode form of a punycode label; any other label as it is."""
+    if not label.startswith(_ACE_PREFIX) or not label.isascii() or len(label) > _LABEL_MAX_CHARS:
+        return label
+    try:
+        # Not the codec "idna": it refuses what Unicode has added since version 3.2.
+        decoded = label.removeprefix(_ACE_PREFIX).encode("ascii").decode("punycode")
+    except UnicodeError:
+        return label
+    folded = _fold_characters(decoded)
+    hides = decoded.isascii() or folded.startswith(_ACE_PREFIX) or _IN_NO_LABEL.search(folded)
+    return label if hides or not folded else folded
 
 
 def check_id(text: str) -> str | None:
@@ -59,7 +123,7 @@ def check_id(text: str) -> str | None:
 
     The whole id is judged, not its parts: a Cyrillic local part before a Latin domain is how a look-alike of
     a colleague's address is written, so it is refused too. UTS #39 §5.2 (Highly Restrictive) says which
-    scripts may stand together.
+    scripts may stand together. A punycode domain is judged as it is written: that looks like nothing else.
 
     Args:
         text: the id as received.
@@ -71,7 +135,7 @@ def check_id(text: str) -> str | None:
     if len(text) > PERSON_ID_MAX_CHARS:
         return f"must have at most {PERSON_ID_MAX_CHARS} characters"
     if text.isascii() and text.isprintable():  # nearly all are, and have no other fault
-        return None if text.strip() else _BLANK
+        return None if fold(text) else _BLANK
     if DEFAULT_IGNORABLE.search(text):
         return _REFUSED_CATEGORIES["Cf"]
     return _fault_of_unicode(text)
@@ -82,9 +146,8 @@ def _fault_of_unicode(text: str) -> str | None:
         reason = _REFUSED_CATEGORIES.get(unicodedata.category(char))
         if reason is not None:
             return reason
-    folded = fold(text)
-    if not folded:
+    if not fold(text):
         return _BLANK
-    if mixes_scripts(scripts_of(folded)):
+    if mixes_scripts(scripts_of(_fold_characters(text))):
         return "must not mix letters of several scripts"
     return None

@@ -27,6 +27,9 @@ USE_WITHIN_MAX_MS: Final = _DAY_MS
 """No grant waits longer to be used, whatever was asked for."""
 GRANT_FLOOR_MS: Final = _MINUTE_MS
 """Without `use_within_ms` a grant can be used for at least this long after the decision."""
+CLOCK_BEHIND_MAX_MS: Final = _MINUTE_MS
+"""By how much the store's clock may be behind the latest moment a tenant was judged by: until it has caught
+up that tenant's time stands still, and no deadline passes. Further behind, nothing of it is judged at all."""
 SSE_HEARTBEAT_S: Final = 15
 """Longest silence on an event stream: idle proxies cut connections, the strictest usual ones at 30 s."""
 

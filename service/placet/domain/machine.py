@@ -3,8 +3,9 @@
 The laws, in the order in which they decide:
 
 1. **The store's clock rules.** A record is judged at one ``now_ms`` that the store gives and that
-   never goes back. Its live deadline is ``expires_at`` while pending and ``use_by`` while approved;
-   it is dead when ``now > deadline`` and alive at the very instant.
+   never goes back; where the server's own clock went back too far, nothing is judged at all. Its live
+   deadline is ``expires_at`` while pending and ``use_by`` while approved; it is dead when
+   ``now > deadline`` and alive at the very instant.
 2. **A dead record is expired**, whether or not anyone has written that down yet: reads, lists and
    transitions agree (:func:`settle`).
 3. **Rejected, expired, cancelled and consumed are final.** Nothing leaves them.
@@ -50,7 +51,7 @@ TERMINAL = frozenset(Status) - {status for status, _ in TRANSITIONS}
 
 
 class Ruling(StrEnum):
-    """What a script or a judge says of an attempt. Anything but the first five is a refusal."""
+    """What a script or a judge says of an attempt. Anything but the first six is a refusal."""
 
     OK = "ok"
     """The attempt changed the record (or created it)."""
@@ -62,6 +63,8 @@ class Ruling(StrEnum):
     """An identical question by the same client is still pending: here it is."""
     REJUDGE = "rejudge"
     """Credentials changed since the caller was judged; nothing was written, judge again."""
+    CLOCK = "clock"
+    """The store's clock is too far behind to judge by; nothing was written."""
     MISSING = "missing"
     EXISTS = "exists"
     CONFLICT = "conflict"
@@ -135,8 +138,9 @@ class Consume(Struct, frozen=True, kw_only=True):
 
     ``input`` is the canonical input, or ``None`` where only its hash was sent. ``token_digest`` is
     the ``dig`` claim of a token whose signature and names held, ``None`` where there is none;
-    ``token_exp_ms`` its end. ``sees`` says that the client may see the record though it is neither
-    its asker nor its audience.
+    ``token_from_ms`` and ``token_exp_ms`` its ends: alive from the one, dead at the other. ``refusal``
+    is the code that a grant is refused with, of whose approvers one may decide no more. ``sees`` says
+    that the client may see the record though it is neither its asker nor its audience.
     """
 
     client: str
@@ -144,7 +148,9 @@ class Consume(Struct, frozen=True, kw_only=True):
     call: str
     input: bytes | None = None
     token_digest: str | None = None
+    token_from_ms: int = 0
     token_exp_ms: int = 0
+    refusal: str | None = None
     sees: bool = False
 
 
@@ -167,7 +173,7 @@ _IF_MATCHED: Mapping[Status, Ruling] = {
 
 
 def judge_consume(state: State, attempt: Consume, now_ms: int) -> Ruling:
-    """Order of judgement for consume (the token is looked at last but for the match)."""
+    """Order of judgement for consume: the token is looked at last but for the match and the rights."""
     if attempt.client != state.audience:
         sees = attempt.sees or attempt.client == state.asked_by
         return Ruling.NOT_AUDIENCE if sees else Ruling.MISSING
@@ -176,9 +182,12 @@ def judge_consume(state: State, attempt: Consume, now_ms: int) -> Ruling:
         return Ruling(status.value)
     if status is Status.CONSUMED and attempt.execution_id != state.execution_id:
         return Ruling.CONSUMED
-    if status is Status.APPROVED and (attempt.token_digest != state.digest or now_ms >= attempt.token_exp_ms):
+    alive = attempt.token_from_ms <= now_ms < attempt.token_exp_ms
+    if status is Status.APPROVED and (attempt.token_digest != state.digest or not alive):
         return Ruling.TOKEN
-    return _IF_MATCHED[status] if matches(state, attempt) else Ruling.MISMATCH
+    if not matches(state, attempt):
+        return Ruling.MISMATCH
+    return Ruling.REFUSED if attempt.refusal and status is Status.APPROVED else _IF_MATCHED[status]
 
 
 class Decide(Struct, frozen=True, kw_only=True):

@@ -98,7 +98,6 @@ class Ask(Struct, frozen=True, kw_only=True):
 
     ``owners`` are the people behind the asking client when it asked; they may not approve.
     ``deadline`` is what was asked for (``in:<ms>``, ``at:<ms>`` or ``default``): joining compares it.
-    ``seal`` is the MAC of all the rest.
     """
 
     id: str
@@ -122,7 +121,22 @@ class Ask(Struct, frozen=True, kw_only=True):
     deadline: str
     extensions: Raw
     owners: tuple[str, ...]
-    seal: str = ""
+
+
+class Sealed(Struct, frozen=True, kw_only=True):
+    """An ask or a vote as it is stored: its JSON document, and that document's MAC.
+
+    The key of the MAC never comes near the store (:mod:`placet.tokens.seal`). It is over the very bytes
+    that are kept, so that a later release, which may know more members, still proves what this one wrote.
+    """
+
+    document: bytes
+    seal: str
+
+    @property
+    def stored(self) -> bytes:
+        """Seal and document, as the log keeps them."""
+        return self.seal.encode() + self.document
 
 
 class Person(Struct, frozen=True, kw_only=True):
@@ -133,10 +147,7 @@ class Person(Struct, frozen=True, kw_only=True):
 
 
 class Vote(Struct, frozen=True, kw_only=True):
-    """A decision as it is sealed and stored; the store adds when it was cast.
-
-    ``seal`` is the MAC of everything else, by a key the store never sees (:mod:`placet.tokens.seal`).
-    """
+    """A decision as it is sealed and stored; the store adds when it was cast."""
 
     decision: Verdict
     approver: Person
@@ -144,13 +155,13 @@ class Vote(Struct, frozen=True, kw_only=True):
     submitted_by: str | None
     comment: str | None
     digest: str
-    seal: str
 
 
 class CastVote(Struct, frozen=True, kw_only=True):
-    """A vote and the moment the store took it."""
+    """A vote, what is stored of it, and the moment the store took it."""
 
     vote: Vote
+    sealed: Sealed
     at_ms: int
 
 
@@ -182,11 +193,15 @@ class Approval(Struct, frozen=True, kw_only=True):
     """One approval as of ``now_ms``: the ask and everything that happened to it.
 
     ``input`` is the canonical effective input, ``None`` where the service never held it or has
-    erased it. ``input_hash`` and ``digest`` are those of the effective input. ``ends`` are the terminal
-    states that its log tells of: one at most, and the present one, unless the store was tampered with.
+    erased it. ``input_hash`` and ``digest`` are those of the effective input. ``nonce`` is of the call
+    that created it: the ask's seal covers it, so that no vote on one record counts for another.
+    ``ends`` are the terminal states that its log tells of: one at most, and the present one, unless the
+    store was tampered with.
     """
 
     ask: Ask
+    sealed: Sealed
+    nonce: bytes
     status: Status
     digest: str
     input_hash: str

@@ -43,7 +43,7 @@ def owners_behind(ask: Ask, clients: Mapping[str, Client]) -> set[str]:
     return {
         owner
         for client in clients.values()
-        if client.name == ask.asked_by or client.name.lower() in actors  # names are ASCII: so they fold
+        if client.name == ask.asked_by or fold(client.name) in actors
         for owner in client.owners
     }
 

@@ -4,7 +4,7 @@ How to read a row: see :mod:`placet.domain.approval_errors`.
 """
 # ruff: noqa: N818 - a class is named as its code, and no code but the last ends in ERROR
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from types import MappingProxyType
 from typing import Literal
 
@@ -18,6 +18,7 @@ from placet.domain.error_terms import (
     Issue,
     RateLimitReason,
     Retry,
+    ScopeNames,
     Stage,
 )
 from placet.domain.faces import RETRY_AFTER_MS, PlacetError
@@ -151,11 +152,12 @@ class Forbidden(PlacetError):
     exposed = True
     confirms = Confirmation(code=ConfirmationCode.NOT_AUTHORIZED, retry=Retry.NO)
     reasons = FORBIDDEN_DETAILS
-    detail_members = MappingProxyType({"reason": ForbiddenReason})
+    detail_members = MappingProxyType({"reason": ForbiddenReason, "scopes": ScopeNames})
 
-    def __init__(self, reason: ForbiddenReason) -> None:
+    def __init__(self, reason: ForbiddenReason, *, scopes: Collection[str] = ()) -> None:
+        """Say why; with ``ForbiddenReason.SCOPE``, name the scopes of which the call takes any one."""
         super().__init__()
-        self.details = {"reason": reason}
+        self.details = {"reason": reason, **({"scopes": tuple(sorted(scopes))} if scopes else {})}
 
 
 class RateLimited(PlacetError):

@@ -11,15 +11,20 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from placet.domain.errors import StoreUnavailable
 from placet.domain.limits import GRANT_FLOOR_MS, USE_WITHIN_MAX_MS, Limits
 from placet.domain.machine import Ruling
-from placet.domain.model import Ask, Vote
+from placet.domain.model import Ask, Sealed, Status, Vote
 from placet.store import keys
-from placet.store.codec import PERSON_CHARS, Record, Report, Spent, Who, encode
+from placet.store.clock import Lag, Lags
+from placet.store.codec import PERSON_CHARS, Report, Spent, Who, encode
 from placet.store.link import Argument, Link, Reply
+from placet.store.record import Record
 
 PAGE_BYTES = 2 * 1024 * 1024
 """A page of records ends early beyond this, so that 200 records of 256 KiB are not one answer."""
+_WRITTEN_PARTS = 3
+"""Parts of create.lua's answer about a record that it has just written."""
 
 
 class Rejudge(Exception):  # noqa: N818 - an instruction to the caller, not an error
@@ -46,38 +51,71 @@ class Page(Struct, frozen=True, kw_only=True):
 class Creation(Struct, frozen=True, kw_only=True):
     """What create.lua needs beside the ask itself.
 
-    ``idempotency`` is the hash of the caller's key and of the admitted body.
+    ``join`` is a hash of what makes two questions the same; ``idempotency`` the hash of the caller's key,
+    and that of the admitted body. Hashes that name a key are text, ``nonce`` and the body's are raw bytes.
     """
 
+    sealed: Sealed
     digest: str
     call: str
     input: bytes | None
-    nonce: str
+    nonce: bytes
     join: str
     chosen_id: bool
     expires_in_ms: int | None
     expires_at_ms: int | None
-    idempotency: tuple[str, str] | None
+    idempotency: tuple[str, bytes] | None
     required: int = 1
+
+    def fields(self, ask: Ask, now_ms: int, expires_at_ms: int) -> dict[bytes, bytes]:
+        """The compared fields as create.lua writes them, in its order."""
+        known = {
+            b"s": Status.PENDING.encode(),
+            b"g": bytes.fromhex(self.digest),
+            b"c": bytes.fromhex(self.call),
+            b"k": ask.asked_by.encode(),
+            b"x": b"%d" % expires_at_ms,
+            b"q": b"%d" % self.required,
+            b"t": b"%d" % now_ms,
+            b"n": self.nonce,
+            b"j": self.join.encode(),
+        }
+        if ask.audience != ask.asked_by:
+            known[b"u"] = ask.audience.encode()
+        if ask.use_within_ms is not None:
+            known[b"w"] = b"%d" % ask.use_within_ms
+        if self.idempotency is not None:
+            known[b"d"] = self.idempotency[0].encode()
+        if ask.run:
+            known[b"r"] = ask.run.encode()
+        return known
 
 
 class Spending(Struct, frozen=True, kw_only=True):
-    """An attempt to consume, ready for the script. ``sees``: may see it without being a party."""
+    """An attempt to consume, ready for the script.
+
+    ``token_digest``, ``token_from_ms`` and ``token_exp_ms`` are of a token whose signature and names held.
+    ``refusal``: the word to refuse a grant with that would be spent else. ``sees``: may see the record
+    without being a party.
+    """
 
     client: str
     sees: bool
     execution_id: str
-    nonce: str
+    nonce: bytes
     call: str
     input: bytes | None
     token_digest: str | None
+    token_from_ms: int
     token_exp_ms: int
+    refusal: str | None
 
 
 class Ballot(Struct, frozen=True, kw_only=True):
     """A vote on its way. ``refusal`` is the word to refuse it with if the state allows a vote at all."""
 
     vote: Vote
+    sealed: Sealed
     hidden: bool
     refusal: str | None
 
@@ -96,6 +134,14 @@ def person_mark(person_id: str) -> str:
     return urlsafe_b64encode(hashlib.sha256(person_id.encode()).digest()[:16])[:PERSON_CHARS].decode()
 
 
+def _answer(reply: Reply) -> Answer:
+    ruling, now, *rest = reply
+    now_ms = int(now)
+    record = Record.of(rest[0], rest[1], rest[2], now_ms) if len(rest) > 1 else None
+    free_at_ms = int(rest[0]) if len(rest) == 1 else None
+    return Answer(ruling=Ruling(ruling.decode()), now_ms=now_ms, record=record, free_at_ms=free_at_ms)
+
+
 def _text(value: int | str | None) -> Argument:
     return "" if value is None else str(value)
 
@@ -111,28 +157,32 @@ class Approvals:
         link: The door to the server.
         limits: Caps and retention.
         clock: Milliseconds under an injected test clock; ``None`` leaves the clock to the server.
+
+    Attributes:
+        lags: The tenants for which every method raises ``StoreUnavailable``, because the clock is behind.
     """
 
     def __init__(self, link: Link, limits: Limits, clock: Callable[[], int] | None = None) -> None:
         self._link = link
         self._limits = limits
         self._clock = clock
+        self.lags = Lags()
         self._retain: tuple[Argument, ...] = (limits.record_retention_ms, limits.input_retention_ms)
         self._keep: tuple[Argument, ...] = (*self._retain, limits.trail_refusals_kept)
 
     async def _run(self, script: str, tenant: str, epoch: int | None, *args: Argument) -> Reply:
         now = "" if self._clock is None else str(self._clock())
         reply = await self._link.call(script, keys.meta(tenant), (now, _text(epoch), *args))
+        if reply[0] == b"clock":
+            self.lags.begin(tenant, Lag.of(reply[2]))
+            raise StoreUnavailable
+        self.lags.end(tenant)
         if reply[0] == b"rejudge":
             raise Rejudge
         return reply
 
     async def _judge(self, script: str, tenant: str, epoch: int | None, *args: Argument) -> Answer:
-        ruling, now, *rest = await self._run(script, tenant, epoch, *args)
-        now_ms = int(now)
-        record = Record.of(rest[0], rest[1], rest[2], now_ms) if len(rest) > 1 else None
-        free_at_ms = int(rest[0]) if len(rest) == 1 else None
-        return Answer(ruling=Ruling(ruling.decode()), now_ms=now_ms, record=record, free_at_ms=free_at_ms)
+        return _answer(await self._run(script, tenant, epoch, *args))
 
     async def create(self, ask: Ask, new: Creation, *, epoch: int) -> Answer:
         """Write a pending record, or find the one this question already has.
@@ -141,8 +191,8 @@ class Approvals:
         tenant-full (with ``free_at_ms``, when the earliest place becomes free).
         """
         limits = self._limits
-        key_hash, body_hash = new.idempotency or ("", "")
-        return await self._judge(
+        key_hash, body_hash = new.idempotency or ("", b"")
+        reply = await self._run(
             "create",
             ask.tenant,
             epoch,
@@ -150,9 +200,9 @@ class Approvals:
             new.nonce,
             ask.asked_by,
             ask.audience,
-            new.digest,
-            new.call,
-            encode(ask),
+            bytes.fromhex(new.digest),
+            bytes.fromhex(new.call),
+            new.sealed.stored,
             new.input or b"",
             _flag(ask.input_held),
             _text(new.expires_in_ms),
@@ -171,6 +221,12 @@ class Approvals:
             limits.record_retention_ms,
             limits.input_retention_ms,
         )
+        if reply[0] == b"ok" and len(reply) == _WRITTEN_PARTS:
+            now_ms = int(reply[1])
+            fields = new.fields(ask, now_ms, expires_at_ms=int(reply[2]))
+            record = Record.asked(fields, ask, new.sealed, new.input if ask.input_held else None, now_ms)
+            return Answer(ruling=Ruling.OK, now_ms=now_ms, record=record)
+        return _answer(reply)
 
     async def get(self, tenant: str, approval_id: str, *, epoch: int | None) -> Answer:
         """Read one record as of now. Rulings: ok, missing."""
@@ -192,10 +248,10 @@ class Approvals:
             epoch,
             approval_id,
             _flag(ballot.hidden),
-            vote.digest,
+            bytes.fromhex(vote.digest),
             person_mark(vote.approver.id),
             vote.decision.value,
-            encode(vote),
+            ballot.sealed.stored,
             ballot.refusal or "",
             encode(Who(by=vote.approver.id, channel=vote.channel)),
             *self._keep,
@@ -230,11 +286,13 @@ class Approvals:
             _flag(spend.sees),
             spend.execution_id,
             spend.nonce,
-            spend.call,
+            bytes.fromhex(spend.call),
             spend.input or b"",
             _flag(spend.input is not None),
-            spend.token_digest or "",
+            bytes.fromhex(spend.token_digest or ""),
+            spend.token_from_ms,
             spend.token_exp_ms,
+            spend.refusal or "",
             encode(Who(by=spend.client)),
             encode(Spent(by=spend.client, execution_id=spend.execution_id)),
             *self._keep,

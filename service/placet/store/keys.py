@@ -15,6 +15,16 @@ def meta(tenant: str) -> str:
     return f"{tag(tenant)}m"
 
 
+def principals(tenant: str) -> str:
+    """The rows of the tenant's principals."""
+    return f"{tag(tenant)}p"
+
+
+def credentials(tenant: str) -> str:
+    """Whose each credential of the tenant is."""
+    return f"{tag(tenant)}y"
+
+
 def stream(tenant: str) -> str:
     """The tenant's stream of transitions."""
     return f"{tag(tenant)}s"

@@ -11,6 +11,7 @@ from placet.domain.errors import StoreUnavailable
 from placet.domain.limits import Limits
 from placet.settings import StoreSettings
 from placet.store.approvals import Approvals
+from placet.store.clock import Clocks
 from placet.store.connection import (
     Finding,
     Level,
@@ -37,6 +38,7 @@ class Store(Struct, frozen=True, kw_only=True):
     client: Redis
     link: Link
     approvals: Approvals
+    clocks: Clocks
     principals: Principals
     registry: Registry
     stream: StreamReader
@@ -129,6 +131,7 @@ def assemble(
         client=client,
         link=link,
         approvals=Approvals(link, limits, clock),
+        clocks=Clocks(link, limits, clock),
         principals=Principals(link),
         registry=Registry(client),
         stream=StreamReader(reader, heard),

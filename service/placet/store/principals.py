@@ -1,13 +1,38 @@
-"""Principals in the store: sealed documents that only the application can read the meaning of."""
+"""Principals in the store: sealed rows that only the application can read the meaning of."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
 
 from placet.store import keys
 from placet.store.link import Link
 
 
+class Roll(Struct, frozen=True, kw_only=True):
+    """A tenant's principals as the store has them; :mod:`placet.application.roll` says whether it is ours.
+
+    Attributes:
+        epoch: The count of its changes, that every judgement is made under.
+        rows: Sealed documents by field (``client:<name>``, ``approver:<id>``).
+        revoked: Ids of the signing keys that are trusted no more, latest first.
+        manifest: The seal over all of these; empty before the first change.
+        now_ms: The store's time when it was read.
+    """
+
+    epoch: int
+    rows: Mapping[str, bytes]
+    revoked: tuple[str, ...] = ()
+    manifest: str = ""
+    now_ms: int = 0
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nobody was ever entered, or the tenant was removed."""
+        return not (self.epoch or self.rows or self.revoked or self.manifest)
+
+
 class Principals:
-    """Clients and approvers as sealed documents; what they mean is :mod:`placet.application.directory`'s.
+    """Clients and approvers as sealed rows; what they mean is :mod:`placet.application.directory`'s.
 
     Args:
         link: The door to the server.
@@ -16,31 +41,59 @@ class Principals:
     def __init__(self, link: Link) -> None:
         self._link = link
 
-    async def by_key(self, tenant: str, kid: str) -> tuple[int, bytes | None]:
-        """The tenant's epoch and the document of the principal that key id ``kid`` belongs to."""
-        _, _, epoch, document = await self._link.call(
+    async def by_key(self, tenant: str, kid: str) -> tuple[int, str | None]:
+        """The tenant's epoch and the field of the principal that credential ``kid`` belongs to."""
+        _, _, epoch, field = await self._link.call(
             "principals", keys.meta(tenant), ("", "", kid), asserts=False
         )
-        return int(epoch), document
+        return int(epoch), None if field is None else _text(field)
 
-    async def all(self, tenant: str) -> tuple[int, dict[str, bytes]]:
-        """The tenant's epoch and all documents by field (``client:<name>``, ``approver:<id>``)."""
-        _, _, epoch, flat = await self._link.call(
+    async def all(self, tenant: str) -> Roll:
+        """The tenant's roll, as of one moment."""
+        _, now, epoch, flat, manifest, revoked = await self._link.call(
             "principals", keys.meta(tenant), ("", "", ""), asserts=False
         )
-        fields = [field.decode() for field in flat[::2]]
-        return int(epoch), dict(zip(fields, flat[1::2], strict=True))
+        return Roll(
+            epoch=int(epoch),
+            rows=dict(zip(map(_text, flat[::2]), flat[1::2], strict=True)),
+            revoked=tuple(_text(revoked).split()),
+            manifest=_text(manifest),
+            now_ms=int(now),
+        )
 
     async def enroll(
-        self, tenant: str, field: str, *, expected: bytes, document: bytes, kids: Sequence[str]
-    ) -> int | None:
-        """Replace ``expected`` by ``document`` (empty: none); the new epoch, ``None`` where it changed."""
-        ruling, _, *rest = await self._link.call(
-            "enroll", keys.meta(tenant), ("", "", field, expected, document, " ".join(kids))
-        )
-        return int(rest[0]) if ruling == b"ok" else None
+        self, tenant: str, roll: Roll, *, instead_of: str, field: str = "", kids: Sequence[str] = ()
+    ) -> bool:
+        """Put ``roll`` in the place of the one whose manifest is ``instead_of``.
 
-    async def count_change(self, tenant: str) -> int:
-        """Raise the epoch with nothing else: everything judged so far is judged again."""
-        reply = await self._link.call("enroll", keys.meta(tenant), ("", "", "", "", "-", ""))
-        return int(reply[2])
+        Args:
+            tenant: Whose roll it is.
+            roll: The roll from now on.
+            instead_of: The manifest of the roll that it was made from.
+            field: The one row that differs; none where only the epoch and the revoked keys do.
+            kids: Ids of that principal's credentials from now on.
+
+        Returns:
+            Whether it is in place; it is not where another change came in between.
+        """
+        ruling, _ = await self._link.call(
+            "enroll",
+            keys.meta(tenant),
+            (
+                "",
+                "",
+                instead_of,
+                roll.manifest,
+                roll.epoch,
+                " ".join(roll.revoked),
+                field,
+                roll.rows.get(field, b""),
+                " ".join(kids),
+            ),
+        )
+        return bool(ruling == b"ok")
+
+
+def _text(stored: bytes) -> str:
+    """Text as the store has it: what is spoilt stays different from everything that is not."""
+    return stored.decode("utf-8", "surrogateescape")

@@ -43,8 +43,10 @@ class Registry:
             StoreUnavailable: The store can't be asked.
         """
         try:
-            # First out of the registry, so that no sweeper comes by and makes a key again.
+            # First out of the registry, so that no sweeper comes by and makes a key again. Then its people
+            # at once, so that nobody meets a part of them and takes it for a forgery.
             await self._client.hdel(keys.REGISTRY, f"t:{tenant}")
+            await self._client.unlink(keys.meta(tenant), keys.principals(tenant), keys.credentials(tenant))
             async for key in self._client.scan_iter(match=keys.tag(tenant) + "*", count=500):
                 await self._client.unlink(key)
         except (RedisError, OSError) as fault:

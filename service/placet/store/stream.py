@@ -29,18 +29,23 @@ _log = logging.getLogger(__name__)
 
 
 class Transition(Struct, frozen=True, kw_only=True):
-    """A line of a tenant's stream. ``entry`` is its id there, whose first half is the store's clock."""
+    """A line of a tenant's stream.
+
+    ``entry`` is its id there, whose first half is the store's clock; or runs ahead of it since that was
+    set back (:mod:`placet.store.clock`), and then ``written_ms`` is not ``None``.
+    """
 
     tenant: str
     entry: str
     approval_id: str
     type: str
     at_ms: int
+    written_ms: int | None = None
 
     @property
     def entry_ms(self) -> int:
         """When it was written, on the store's clock."""
-        return int(self.entry.partition("-")[0])
+        return int(self.entry.partition("-")[0]) if self.written_ms is None else self.written_ms
 
 
 class StreamReader:
@@ -122,6 +127,7 @@ class StreamReader:
                 approval_id=fields[b"i"].decode(),
                 type=fields[b"t"].decode(),
                 at_ms=int(fields[b"n"]),
+                written_ms=int(fields[b"w"]) if b"w" in fields else None,
             )
         )
 

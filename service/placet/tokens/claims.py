@@ -13,6 +13,9 @@ TOKEN_LIFETIME_MS = 15 * 60 * 1_000
 MAX_LIFETIME_S = TOKEN_LIFETIME_MS // 1_000 + 1
 """The longest ``exp - iat`` ever minted: the lifetime, and the second that rounding ``exp`` up adds."""
 
+IAT_LEEWAY_MS = 5_000
+"""How far ahead of the verifier's clock a token may have been minted; ``exp`` has no leeway."""
+
 MAX_TOKEN_BYTES = 8 * 1_024
 """No longer token is minted or looked at: four times the longest that ordinary names give."""
 
@@ -65,6 +68,11 @@ class TokenClaims(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     dig: Sha256Hex
     ih: Sha256Hex
     apr: Annotated[tuple[ApproverClaim, ...], Meta(min_length=1)]
+
+    @property
+    def from_ms(self) -> int:
+        """When the token begins to count, Unix milliseconds: ``iat``, and what clocks may differ by."""
+        return self.iat * 1_000 - IAT_LEEWAY_MS
 
     @property
     def exp_ms(self) -> int:

@@ -13,14 +13,14 @@ from placet.tokens.claims import (
     ApproverClaim,
     TokenClaims,
 )
-from placet.tokens.keyring import Keyring
+from placet.tokens.keys import SigningKey
 
 _JWS = PyJWS(algorithms=[ALGORITHM])
 _CLAIMS = msgspec.json.Decoder(TokenClaims)
 
 
 def mint(  # noqa: PLR0913 - one keyword per claim; a Struct to carry them would be TokenClaims again
-    ring: Keyring,
+    key: SigningKey,
     *,
     issuer: str,
     audience: str,
@@ -35,7 +35,7 @@ def mint(  # noqa: PLR0913 - one keyword per claim; a Struct to carry them would
     now_ms: int,
     use_by_ms: int,
 ) -> str:
-    """A token for the grant, signed with the ring's active key (compact JWS, RFC 7515 §3.1).
+    """A token for the grant, signed with ``key`` (compact JWS, RFC 7515 §3.1).
 
     A grant is alive *at* its deadline and dead after it; a JWT is dead *at* its ``exp`` (RFC 7519
     §4.1.4) and counts in seconds. So ``exp`` is the first whole second after the deadline: the token
@@ -67,8 +67,8 @@ def mint(  # noqa: PLR0913 - one keyword per claim; a Struct to carry them would
         )
     )
     _CLAIMS.decode(payload)  # a Struct's constructor does not check its members
-    headers = {"typ": TOKEN_TYPE, "kid": ring.active.kid}
-    token = _JWS.encode(payload, ring.active.private, algorithm=ALGORITHM, headers=headers)
+    headers = {"typ": TOKEN_TYPE, "kid": key.kid}
+    token = _JWS.encode(payload, key.private, algorithm=ALGORITHM, headers=headers)
     if len(token) > MAX_TOKEN_BYTES:
         raise ValueError(f"the token would be longer than {MAX_TOKEN_BYTES} bytes")
     return token

@@ -4,7 +4,7 @@ A tool server needs the document and :func:`placet.tokens.verify.verify`, nothin
 made offline never replaces the consume: it can't know that a grant is spent.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Self
 
 import msgspec
@@ -62,8 +62,8 @@ class VerificationKeys(Struct, frozen=True, kw_only=True):
     revoked: frozenset[str] = frozenset()
 
     @classmethod
-    def from_keyring(cls, ring: Keyring) -> Self:
-        """What a holder of the ring accepts.
+    def from_keyring(cls, ring: Keyring, *, heeded: Collection[str] = ()) -> Self:
+        """What a holder of the ring accepts, who has heard that the ``heeded`` kids are revoked too.
 
         Next is accepted too: another replica may have rotated a moment ago, and its private part is
         guarded no less than the active one's.
@@ -75,7 +75,7 @@ class VerificationKeys(Struct, frozen=True, kw_only=True):
         for key in ring.retired:
             last_iat_ms = key.retired_at_ms + RETIREMENT_GRACE_MS
             keys[key.kid] = VerificationKey(public=key.public, last_iat_ms=last_iat_ms)
-        return cls(by_kid=keys, revoked=frozenset(key.kid for key in ring.revoked))
+        return cls(by_kid=keys, revoked=frozenset(key.kid for key in ring.revoked).union(heeded))
 
     @classmethod
     def from_jwks(cls, document: bytes) -> Self:
@@ -100,14 +100,18 @@ class VerificationKeys(Struct, frozen=True, kw_only=True):
         return cls(by_kid=keys)
 
 
-def jwks(ring: Keyring, *, now_ms: int) -> bytes:
-    """The ring's JWK Set: active, next, and the retired keys that may have live tokens at ``now_ms``."""
+def jwks(ring: Keyring, *, now_ms: int, revoked: Collection[str] = ()) -> bytes:
+    """The ring's JWK Set: active, next, and the retired keys that may have live tokens at ``now_ms``.
+
+    Without those of the ``revoked`` kids that this ring has not heard of being so.
+    """
     keys: tuple[SigningKey | RetiredKey, ...] = (ring.active, ring.next, *ring.verifiable_retired(now_ms))
     return msgspec.json.encode(
         _JwkSet(
             keys=tuple(
                 _Jwk(kty="OKP", crv="Ed25519", x=base64url.encode(key.public.public_bytes_raw()), kid=key.kid)
                 for key in keys
+                if key.kid not in revoked
             )
         )
     )

@@ -10,13 +10,14 @@ import fcntl
 import os
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from placet.tokens.jwks import VerificationKeys
 from placet.tokens.keyring import Keyring, KeyringError
+from placet.tokens.keys import SigningKey
 from placet.tokens.seal import Sealer
 
 _MAX_BYTES = 1 << 20  # a ring that remembers a thousand revoked keys takes a sixth of this
@@ -42,8 +43,11 @@ class _Mark(NamedTuple):
 class KeyringFile:
     """A running service's view of the file: parsed once, read again only when it changed.
 
+    A service with a copy of its own may hear of a revocation before the newer file is there. It heeds it at
+    once, for as long as it runs: in its memory only, and whatever the file then says.
+
     Attributes:
-        ring: the keyring, to mint with.
+        ring: the keyring, as the file has it.
         verification_keys: what its tokens are verified with.
         sealer: what its votes and credentials are sealed with.
     """
@@ -59,7 +63,37 @@ class KeyringFile:
             KeyringError: as :func:`load`.
         """
         self._path = path
+        self._heeded: frozenset[str] = frozenset()
         self._take(*_read(path))
+
+    @property
+    def revoked(self) -> frozenset[str]:
+        """The kids that are trusted no more: those that the file says, and those heeded."""
+        return self.verification_keys.revoked
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether a key was revoked that the file still trusts, or has never heard of."""
+        return not self._heeded <= {key.kid for key in self.ring.revoked}
+
+    def heed(self, revoked: Collection[str]) -> None:
+        """Trust these kids no more: they were revoked in a newer copy of the file."""
+        if not self._heeded.issuperset(revoked):
+            self._heeded = self._heeded.union(revoked)
+            self._trust()
+
+    def signing_key(self) -> SigningKey:
+        """The key to mint with: the active one, or next where that one is revoked, as the newer file has it.
+
+        Raises:
+            KeyringError: both were revoked since this copy was made.
+        """
+        for key in (self.ring.active, self.ring.next):
+            if key.kid not in self.revoked:
+                return key
+        raise KeyringError(
+            f"every key of {self._path} that may sign is revoked: install the newer keyring here"
+        )
 
     def refresh(self) -> bool:
         """Take up the file's present content; say whether there was anything new. Costs one ``stat``.
@@ -87,8 +121,11 @@ class KeyringFile:
     def _take(self, ring: Keyring, mark: _Mark) -> None:
         self._mark = mark
         self.ring = ring
-        self.verification_keys = VerificationKeys.from_keyring(ring)
         self.sealer = Sealer(ring.seal)
+        self._trust()
+
+    def _trust(self) -> None:
+        self.verification_keys = VerificationKeys.from_keyring(self.ring, heeded=self._heeded)
 
 
 def load(path: Path) -> Keyring:

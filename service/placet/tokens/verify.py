@@ -27,9 +27,6 @@ from placet.tokens import base64url
 from placet.tokens.claims import ALGORITHM, MAX_LIFETIME_S, MAX_TOKEN_BYTES, TOKEN_TYPE, TokenClaims
 from placet.tokens.jwks import VerificationKey, VerificationKeys
 
-IAT_LEEWAY_MS = 5_000
-"""How far ahead of the verifier's clock a token may have been minted; ``exp`` has no leeway."""
-
 _PARTS = 3
 _JWS = PyJWS(algorithms=[ALGORITHM])
 
@@ -159,7 +156,7 @@ def _check_times(claims: TokenClaims, key: VerificationKey, now_ms: int | None) 
         raise TokenInvalid(TokenFault.RETIRED_KEY)
     if now_ms is None:
         return
-    if claims.iat * 1_000 > now_ms + IAT_LEEWAY_MS:
+    if now_ms < claims.from_ms:
         raise TokenInvalid(TokenFault.NOT_YET_ISSUED)
     if now_ms >= claims.exp_ms:
         raise TokenInvalid(TokenFault.EXPIRED)

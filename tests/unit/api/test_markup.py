@@ -35,6 +35,15 @@ def test_backticks_set_off_code_and_blank_lines_paragraphs() -> None:
     assert prose("one\n\ntwo `x`") == "<p>one</p><p>two <code>x</code></p>"
 
 
+def test_code_that_is_explained_somewhere_leads_there() -> None:
+    """Whole, and only as code."""
+    targets = {"A&B": "/a?b&c"}
+    assert inline("A&B `A&B` `A`", targets) == (
+        'A&amp;B <a href="/a?b&amp;c"><code>A&amp;B</code></a> <code>A</code>'
+    )
+    assert prose("`A`", {"A": "/a"}) == '<p><a href="/a"><code>A</code></a></p>'
+
+
 def test_json_is_shown_with_its_names_set_off() -> None:
     """Names in strings are not, and nothing in a value is markup."""
     shown = json_block({"a": '"b": <i>', "c\\": [1]})

@@ -12,16 +12,20 @@ import pytest
 from placet.api import pages
 from placet.api.openapi import document
 from placet.api.routes import ROUTES
+from placet.cli import parser
 from placet.domain.error_docs import DOCS
 from placet.domain.errors import TABLE
 
 PAGES = {
+    "front": pages.front(with_reference=True),
+    "front of production": pages.front(with_reference=False),
     "index": pages.error_index(),
     "reference": pages.reference(),
     **{code: pages.error_page(code) or "" for code in TABLE},
 }
 CSS = files("placet.api").joinpath("pages.css").read_text("utf-8")
 WITHOUT_END = {"meta"}
+DOCUMENTS = {"/", "/errors", "/openapi.json", "/healthz", "/reference"}
 
 
 class Read(HTMLParser):
@@ -77,12 +81,10 @@ def test_a_page_is_self_contained(name: str) -> None:
 
 @each_page
 def test_every_link_leads_somewhere(name: str) -> None:
-    """To a place on the page, to a page of a code, to the index or to the document."""
+    """To a place on the page, or to one of the service's own documents."""
     ids = READ[name].ids
     assert len(set(ids)) == len(ids)
-    known = (
-        {f"#{each}" for each in ids} | {f"/errors/{code}" for code in TABLE} | {"/errors", "/openapi.json"}
-    )
+    known = {f"#{each}" for each in ids} | {f"/errors/{code}" for code in TABLE} | DOCUMENTS
     assert set(READ[name].links) <= known
 
 
@@ -93,6 +95,33 @@ def test_headings_make_an_outline(name: str) -> None:
     assert levels.count(1) == 1
     assert levels[0] == 1
     assert all(below <= above + 1 for above, below in pairwise(levels))
+
+
+def test_the_front_page_leads_to_what_there_is() -> None:
+    """And to the reference only where there is one."""
+    assert set(READ["front"].links) == {"#content", *DOCUMENTS}
+    assert set(READ["front of production"].links) == {"#content", *DOCUMENTS} - {"/reference"}
+
+
+def test_the_front_page_says_how_to_begin() -> None:
+    """With commands that the command line knows, and calls that the API has."""
+    commands = re.findall("<code>placet (.*?)</code>", PAGES["front"])
+    assert len(commands) == 4
+    for command in commands:
+        parser.parse(shlex.split(command))
+    calls = re.findall(r"<code>(GET|POST) (/v1/.*?)</code>", PAGES["front"])
+    assert {(method, path.partition("?")[0]) for method, path in calls} <= {
+        (route.method, route.path) for route in ROUTES
+    }
+    assert len(calls) == 2
+
+
+def test_the_menu_of_the_reference_is_folded() -> None:
+    """So that it doesn't fill the first screens of a phone."""
+    menu = re.search("<nav.*?</nav>", PAGES["reference"], re.DOTALL)
+    assert menu is not None
+    assert menu[0].startswith('<nav aria-label="Operations"><details><summary>Operations</summary>')
+    assert "<details open" not in PAGES["reference"]
 
 
 def test_the_index_leads_to_every_code() -> None:
@@ -136,11 +165,11 @@ def test_the_reference_has_every_operation() -> None:
 
 
 def test_the_reference_links_every_refusal_of_every_route() -> None:
-    """To the page of its code."""
+    """To the page of its code; the introduction links the one of wrong methods."""
     linked = {
         each.removeprefix("/errors/") for each in READ["reference"].links if each.startswith("/errors/")
     }
-    assert linked == set(TABLE) - {"APPROVAL_REQUIRED", "APPROVAL_RESUME_MISMATCH", "METHOD_NOT_ALLOWED"}
+    assert linked == set(TABLE) - {"APPROVAL_REQUIRED", "APPROVAL_RESUME_MISMATCH"}
 
 
 def test_every_call_has_a_command_line_that_a_shell_understands() -> None:

@@ -1,93 +1,128 @@
 """Proof of a grant: enough sealed votes on exactly what would run."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from msgspec import Raw, structs
 
-from placet.application import grants
+from placet.application.grants import KEPT_BINDINGS, Seals, approvers, members_of
 from placet.domain.errors import InternalError
-from placet.domain.model import Approval, CastVote, Person, Status, Verdict
-from placet.tokens.keys import new_seal_key
-from placet.tokens.seal import Sealer
+from placet.domain.model import Approval, Ask, CastVote, Person, Sealed, Status, Verdict, Vote
+from placet.store.codec import encode
+from placet.tokens.keyring_file import KeyringFile, load_or_create
 from tests.factories import INPUT, T0_MS, an_ask, call_of, digest_of
+from tests.factories import members_of as presented
 
-SEALER = Sealer(new_seal_key())
-
-
-def voted(ask: Any, person: str = "ann", decision: Verdict = Verdict.APPROVE, **changes: Any) -> CastVote:
-    """A genuine vote on this question."""
-    members: dict[str, Any] = {
-        "decision": decision,
-        "person": Person(id=person),
-        "channel": "api",
-        "submitted_by": None,
-        "comment": None,
-        "digest": digest_of(ask),
-    }
-    return CastVote(vote=grants.cast(SEALER, ask, **{**members, **changes}), at_ms=T0_MS)
+NONCE = b"n" * 12
 
 
-def granted(*people: str, required: int = 1, **changes: Any) -> Approval:
-    """An approved question."""
-    ask = grants.seal_ask(SEALER, an_ask(id="apr_1"))
-    approval = Approval(
+@pytest.fixture
+def seals(tmp_path: Path) -> Seals:
+    """Of a keyring of its own."""
+    return a_seals(tmp_path)
+
+
+def a_seals(folder: Path) -> Seals:
+    """Seals under the keyring in ``folder``."""
+    load_or_create(folder / "keyring.json", T0_MS)
+    return Seals(KeyringFile(folder / "keyring.json"))
+
+
+def asked(seals: Seals, nonce: bytes = NONCE, **members: Any) -> Approval:
+    """A pending question."""
+    ask = an_ask(**{"id": "apr_1", **members})
+    return Approval(
         ask=ask,
-        status=Status.APPROVED,
+        sealed=seals.ask(ask, nonce, digest=digest_of(ask), call=call_of(ask)),
+        nonce=nonce,
+        status=Status.PENDING,
         digest=digest_of(ask),
         input_hash=ask.input_hash,
         input=Raw(INPUT),
         requested_at_ms=T0_MS,
         expires_at_ms=T0_MS + 60_000,
         use_by_ms=T0_MS + 60_000,
-        required=required,
-        approved=len(people),
-        votes=tuple(voted(ask, person) for person in people),
+        required=1,
+        approved=0,
+        votes=(),
         consumption=None,
         outcome=None,
         requested=None,
         now_ms=T0_MS,
     )
-    return structs.replace(approval, **changes)
 
 
-def test_a_genuine_grant_is_proven() -> None:
+def voted(seals: Seals, on: Approval, person: str = "ann", **changes: Any) -> CastVote:
+    """A genuine vote on this question."""
+    members: dict[str, Any] = {
+        "decision": Verdict.APPROVE,
+        "approver": Person(id=person),
+        "channel": "api",
+        "submitted_by": None,
+        "comment": None,
+        "digest": on.digest,
+    }
+    vote = Vote(**{**members, **changes})
+    return CastVote(vote=vote, sealed=seals.vote(on, vote), at_ms=T0_MS)
+
+
+def granted(seals: Seals, *people: str, **changes: Any) -> Approval:
+    """An approved question."""
+    pending = asked(seals)
+    votes = tuple(voted(seals, pending, person) for person in people)
+    return structs.replace(pending, status=Status.APPROVED, votes=votes, **changes)
+
+
+def reworded(approval: Approval, **members: Any) -> Approval:
+    """The record with another ask under the old seal, as a store that was written to tells it."""
+    ask = structs.replace(approval.ask, **members)
+    return structs.replace(approval, ask=ask, sealed=Sealed(document=encode(ask), seal=approval.sealed.seal))
+
+
+def test_a_genuine_grant_is_proven(seals: Seals) -> None:
     """With and without the call, with the input and after it was erased."""
-    approval = granted("ann")
-    grants.prove(SEALER, approval)
-    grants.prove(SEALER, approval, call_of(approval.ask))
-    grants.prove(SEALER, structs.replace(approval, input=None), call_of(approval.ask))
-    grants.prove(SEALER, granted("ann", "bob", required=2))
+    approval = granted(seals, "ann")
+    seals.prove_grant(approval)
+    seals.prove_grant(approval, call_of(approval.ask))
+    seals.prove_grant(structs.replace(approval, input=None), call_of(approval.ask))
+    seals.prove_grant(granted(seals, "ann", "bob", required=2))
 
 
-FORGERIES: dict[str, Callable[[Approval], Approval]] = {
-    "no vote": lambda a: structs.replace(a, votes=()),
-    "too few": lambda a: structs.replace(a, required=2),
-    "one vote twice": lambda a: structs.replace(a, required=2, votes=a.votes * 2),
-    "a vote against": lambda a: structs.replace(a, votes=(voted(a.ask, decision=Verdict.REJECT),)),
-    "on another digest": lambda a: structs.replace(a, votes=(voted(a.ask, digest="0" * 64),)),
-    "of another record": lambda a: structs.replace(a, votes=(voted(an_ask(id="apr_2")),)),
-    "of another tenant": lambda a: structs.replace(
-        a, votes=(voted(an_ask(id="apr_1", tenant="other"), digest=a.digest),)
+FORGERIES: dict[str, Callable[[Seals, Approval], Approval]] = {
+    "no vote": lambda _, a: structs.replace(a, votes=()),
+    "too few": lambda _, a: structs.replace(a, required=2),
+    "one vote twice": lambda _, a: structs.replace(a, required=2, votes=a.votes * 2),
+    "a vote against": lambda s, a: structs.replace(a, votes=(voted(s, a, decision=Verdict.REJECT),)),
+    "on another digest": lambda s, a: structs.replace(a, votes=(voted(s, a, digest="0" * 64),)),
+    "of another record": lambda s, a: structs.replace(a, votes=(voted(s, asked(s, id="apr_2")),)),
+    "of a record of the same name before": lambda s, a: structs.replace(
+        a, votes=(voted(s, asked(s, b"earlier")),)
     ),
-    "another digest": lambda a: structs.replace(a, digest="0" * 64),
-    "other words": lambda a: structs.replace(a, ask=structs.replace(a.ask, capability="orders.delete")),
-    "other owners": lambda a: structs.replace(a, ask=structs.replace(a.ask, owners=("eve",))),
-    "another asker": lambda a: structs.replace(a, ask=structs.replace(a.ask, asked_by="payroll")),
-    "an unsealed ask": lambda a: structs.replace(a, ask=structs.replace(a.ask, seal="")),
-    "cancelled before": lambda a: structs.replace(a, ends=frozenset({Status.CANCELLED})),
-    "expired before": lambda a: structs.replace(a, ends=frozenset({Status.EXPIRED})),
-    "another input": lambda a: structs.replace(a, input=Raw(b'{"order":"A-1"}')),
+    "of another tenant": lambda s, a: structs.replace(
+        a, votes=(voted(s, asked(s, tenant="other"), digest=a.digest),)
+    ),
+    "another digest": lambda _, a: structs.replace(a, digest="0" * 64),
+    "another nonce": lambda _, a: structs.replace(a, nonce=b"m" * 12),
+    "other words": lambda _, a: reworded(a, capability="orders.delete"),
+    "other owners": lambda _, a: reworded(a, owners=("eve",)),
+    "another asker": lambda _, a: reworded(a, asked_by="payroll"),
+    "an unsealed ask": lambda _, a: structs.replace(a, sealed=structs.replace(a.sealed, seal="")),
+    "cancelled before": lambda _, a: structs.replace(a, ends=frozenset({Status.CANCELLED})),
+    "expired before": lambda _, a: structs.replace(a, ends=frozenset({Status.EXPIRED})),
+    "another input": lambda _, a: structs.replace(a, input=Raw(b'{"order":"A-1"}')),
 }
 
 
 @pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES.keys())
-def test_a_forgery_is_not(forge: Callable[[Approval], Approval], caplog: pytest.LogCaptureFixture) -> None:
+def test_a_forgery_is_not(
+    seals: Seals, forge: Callable[[Seals, Approval], Approval], caplog: pytest.LogCaptureFixture
+) -> None:
     """The caller learns nothing, the log has the alarm with the record's id."""
     with pytest.raises(InternalError):
-        grants.prove(SEALER, forge(granted("ann")))
+        seals.prove_grant(forge(seals, granted(seals, "ann")))
     (line,) = caplog.records
     assert (line.message, line.__dict__["approval_id"]) == ("a grant's seal is broken", "apr_1")
 
@@ -100,53 +135,113 @@ def test_a_forgery_is_not(forge: Callable[[Approval], Approval], caplog: pytest.
         {"channel": "slack"},
         {"submitted_by": "bridge"},
         {"comment": "c"},
-        {"seal": "A" * 43},
     ],
 )
-def test_every_member_of_a_vote_is_sealed(changes: dict[str, Any]) -> None:
+def test_every_member_of_a_vote_is_sealed(seals: Seals, changes: dict[str, Any]) -> None:
     """Whatever is changed in it, the vote counts no more."""
-    approval = granted("ann")
+    approval = granted(seals, "ann")
     (cast,) = approval.votes
-    forged = structs.replace(cast, vote=structs.replace(cast.vote, **changes))
+    vote = structs.replace(cast.vote, **changes)
+    forged = structs.replace(cast, vote=vote, sealed=structs.replace(cast.sealed, document=encode(vote)))
     with pytest.raises(InternalError):
-        grants.prove(SEALER, structs.replace(approval, votes=(forged,)))
+        seals.prove_grant(structs.replace(approval, votes=(forged,)))
 
 
-def test_another_call_is_not_confirmed() -> None:
+def test_a_seal_somebody_made_up_is_none(seals: Seals) -> None:
+    """Of whatever length and letters."""
+    approval = granted(seals, "ann")
+    (cast,) = approval.votes
+    for seal in ("", "A" * 43, "\xff" * 43, cast.sealed.seal + "A"):
+        forged = structs.replace(cast, sealed=structs.replace(cast.sealed, seal=seal))
+        with pytest.raises(InternalError):
+            seals.prove_grant(structs.replace(approval, votes=(forged,)))
+
+
+def test_a_later_release_proves_what_an_earlier_one_wrote(seals: Seals) -> None:
+    """The seal is over the bytes as they are kept, also where they hold a member nobody here knows."""
+    pending = asked(seals)
+    document = encode(pending.ask)[:-1] + b',"later":1}'
+    sealer = seals._ring.sealer
+    sealed = Sealed(document=document, seal=sealer.seal("ask", (NONCE, document)))
+    assert msgspec.json.decode(document, type=Ask) == pending.ask
+    seals.prove_card(structs.replace(pending, sealed=sealed))
+
+
+def test_another_call_is_not_confirmed(seals: Seals) -> None:
     """What is about to run must be what was voted on, whatever the store compared it with."""
     with pytest.raises(InternalError):
-        grants.prove(SEALER, granted("ann"), call_of(an_ask(capability="orders.delete")))
+        seals.prove_grant(granted(seals, "ann"), call_of(an_ask(capability="orders.delete")))
 
 
-def test_a_key_that_is_not_ours_proves_nothing() -> None:
+def test_a_key_that_is_not_ours_proves_nothing(seals: Seals, tmp_path: Path) -> None:
     """Votes sealed elsewhere count nowhere else."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
     with pytest.raises(InternalError):
-        grants.prove(Sealer(new_seal_key()), granted("ann"))
+        a_seals(elsewhere).prove_grant(granted(seals, "ann"))
 
 
-def test_a_card_is_what_its_digest_says(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_card_is_what_its_digest_says(seals: Seals, caplog: pytest.LogCaptureFixture) -> None:
     """A changed word, asker or input is an alarm, and so is an input that has gone while it waits."""
-    approval = structs.replace(granted(), status=Status.PENDING)
-    grants.check_card(SEALER, approval)
+    approval = asked(seals)
+    seals.prove_card(approval)
     for changed in (
         structs.replace(approval, input=None),
-        structs.replace(approval, ask=structs.replace(approval.ask, asked_by="payroll")),
         structs.replace(approval, input=Raw(b"1")),
-        structs.replace(approval, ask=structs.replace(approval.ask, reasons=("because",))),
+        structs.replace(approval, digest="0" * 64),
+        reworded(approval, asked_by="payroll"),
+        reworded(approval, reasons=("because",)),
     ):
         with pytest.raises(InternalError):
-            grants.check_card(SEALER, changed)
-    assert caplog.messages == ["a card is not what its digest says"] * 4
+            seals.prove_card(changed)
+    assert caplog.messages == ["a card is not what its digest says"] * 5
 
 
-def test_the_votes_of_a_grant_are_those_on_its_digest() -> None:
+def test_what_words_hash_to_is_remembered_for_so_many_asks(seals: Seals) -> None:
+    """The longest known is forgotten, and computed again where it is needed."""
+    first = asked(seals)
+    for n in range(KEPT_BINDINGS):
+        seals.ask(first.ask, b"%d" % n, digest="d", call="c")
+    assert len(seals._bindings) == KEPT_BINDINGS
+    seals.prove_card(first)
+
+
+@pytest.mark.parametrize("status", [Status.REJECTED, Status.CANCELLED, Status.EXPIRED, Status.PENDING])
+def test_decisions_are_shown_as_they_were_made(seals: Seals, status: Status) -> None:
+    """A genuine rejection stays one, whatever became of the record."""
+    pending = asked(seals)
+    rejection = voted(seals, pending, decision=Verdict.REJECT)
+    seals.prove_decided(structs.replace(pending, status=status, votes=(rejection,)))
+
+
+def test_a_decision_that_nobody_made_is_not_shown(seals: Seals, caplog: pytest.LogCaptureFixture) -> None:
+    """A rejection without a vote against, a vote that is not ours in any state, a grant without its votes."""
+    pending = asked(seals)
+    genuine, foreign = voted(seals, pending), voted(seals, asked(seals, id="apr_2"))
+    unfounded = structs.replace(pending, status=Status.REJECTED, votes=(genuine,))
+    mixed = structs.replace(pending, votes=(genuine, foreign))
+    for forged in (unfounded, mixed):
+        with pytest.raises(InternalError):
+            seals.prove_decided(forged)
+    for status in (Status.APPROVED, Status.CONSUMED):
+        with pytest.raises(InternalError):
+            seals.prove_decided(structs.replace(pending, status=status))
+    assert caplog.messages == ["a decision's seal is broken"] * 2 + ["a grant's seal is broken"] * 2
+
+
+def test_the_votes_of_a_grant_are_those_on_its_digest(seals: Seals) -> None:
     """Rejections and votes on an earlier digest are left out."""
-    ask = an_ask()
-    votes = (voted(ask, "a"), voted(ask, "b", Verdict.REJECT), voted(ask, "c", digest="0" * 64))
-    assert [each.vote.approver.id for each in grants.approvers(votes, digest_of(ask))] == ["a"]
+    on = asked(seals)
+    votes = (
+        voted(seals, on, "a"),
+        voted(seals, on, "b", decision=Verdict.REJECT),
+        voted(seals, on, "c", digest="0" * 64),
+    )
+    assert [each.vote.approver.id for each in approvers(votes, on.digest)] == ["a"]
 
 
-def test_the_digest_is_that_of_the_words() -> None:
-    """Computed from the record alone."""
+def test_what_a_consumer_must_present_follows_from_the_ask() -> None:
+    """From its own words, its context read again where it is not at hand."""
     ask = an_ask(context=Raw(msgspec.json.encode({"b": 1, "a": 2})))
-    assert grants.digest_of(ask) == digest_of(ask)
+    assert members_of(ask) == presented(ask)
+    assert members_of(ask, {"a": 2, "b": 1}) == presented(ask)

@@ -11,11 +11,12 @@ from placet.domain.machine import Ruling
 from placet.domain.model import Approval, Consumption, Presentation, Status
 from placet.store.codec import refusal_code
 from placet.store.scripts import load
-from tests.factories import T0_MS, an_ask, digest_of
+from tests.factories import T0_MS, an_ask, digest_of, unsealed
 
 ACCEPTED = {Ruling.OK, Ruling.UNCHANGED, Ruling.REPLAYED, Ruling.JOINED}
 JUDGED_BY_THE_USE_CASE = {
     Ruling.REJUDGE: "the transport judges again",
+    Ruling.CLOCK: "the store itself is unavailable then",
     Ruling.DEADLINE: "request.py names the member",
     Ruling.CLIENT_FULL: "request.py says how long to wait",
     Ruling.TENANT_FULL: "request.py says how long to wait",
@@ -44,6 +45,8 @@ def an_approval(status: Status = Status.CONSUMED, presentation: Presentation | N
     """One that was consumed, or what is asked for."""
     ask = an_ask(id="apr_1", presentation=presentation or Presentation())
     return Approval(
+        sealed=unsealed(ask),
+        nonce=b"",
         ask=ask,
         status=status,
         digest=digest_of(ask),

@@ -25,8 +25,8 @@ from placet.domain.model import (
     Vote,
 )
 from placet.domain.principals import Approver, Client, Principal, Scope
-from placet.store.codec import Record
-from tests.factories import INPUT, T0_MS, an_ask, digest_of
+from placet.store.record import Record
+from tests.factories import INPUT, T0_MS, an_ask, digest_of, unsealed
 
 
 def an_approval(status: Status = Status.PENDING, **changes: Any) -> Approval:
@@ -47,10 +47,12 @@ def an_approval(status: Status = Status.PENDING, **changes: Any) -> Approval:
         submitted_by=None,
         comment="fine",
         digest=digest_of(ask),
-        seal="s",
     )
+    cast = CastVote(vote=vote, sealed=unsealed(vote), at_ms=T0_MS + 1)
     approval = Approval(
         ask=ask,
+        sealed=unsealed(ask),
+        nonce=b"",
         status=status,
         digest=digest_of(ask),
         input_hash=ask.input_hash,
@@ -60,7 +62,7 @@ def an_approval(status: Status = Status.PENDING, **changes: Any) -> Approval:
         use_by_ms=T0_MS + 60_000 if status is not Status.PENDING else None,
         required=1,
         approved=0 if status is Status.PENDING else 1,
-        votes=() if status is Status.PENDING else (CastVote(vote=vote, at_ms=T0_MS + 1),),
+        votes=() if status is Status.PENDING else (cast,),
         consumption=None,
         outcome=None,
         requested=None,

@@ -1,7 +1,9 @@
 """A command line typed in memory: what it takes in, what comes out, and how it ends."""
 
+import errno
 import io
 import json
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -25,6 +27,18 @@ class Screen(io.StringIO):
     def isatty(self) -> bool:
         """What was said at the start."""
         return self._terminal
+
+
+class Full(Screen):
+    """A stream that takes nothing: its disk is full, or, with EPIPE, its reader has gone."""
+
+    def __init__(self, number: int = errno.ENOSPC, *, terminal: bool = False) -> None:
+        super().__init__(terminal=terminal)
+        self._number = number
+
+    def write(self, _: str) -> int:
+        """Refuse."""
+        raise OSError(self._number, os.strerror(self._number))
 
 
 class Ran(Struct, frozen=True, kw_only=True):
@@ -52,7 +66,8 @@ def cli(tmp_path: Any) -> Type:
     """Types a command line: ``cli("approvals", "list", answer=…)``.
 
     ``answer`` takes each HTTP request and gives its response; ``typed`` is what the person types, who
-    sits at a terminal where ``terminal`` says so.
+    sits at a terminal where ``terminal`` says so. ``out`` and ``err`` take the places of the streams that
+    are made for it.
     """
 
     def run(
@@ -61,8 +76,13 @@ def cli(tmp_path: Any) -> Type:
         typed: str = "",
         terminal: bool = False,
         environ: Mapping[str, str] | None = None,
+        out: Screen | None = None,
+        err: Screen | None = None,
     ) -> Ran:
-        streams = [Screen(text, terminal=terminal) for text in (typed, "", "")]
+        streams = [
+            Screen(typed, terminal=terminal),
+            *(each or Screen(terminal=terminal) for each in (out, err)),
+        ]
         world = {"HOME": str(tmp_path), "PLACET_TOKEN": TOKEN, "NO_COLOR": "1", **(environ or {})}
         try:
             status = program.run(

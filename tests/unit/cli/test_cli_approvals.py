@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from placet.domain.errors import ApprovalInputMismatch
-from tests.unit.cli.conftest import TOKEN, Type
+from tests.unit.cli.conftest import TOKEN, Full, Type
 
 DIGEST = "ab" * 32
 GRANT = "eyJhbGciOiJFZERTQSJ9.e30.c2ln"
@@ -134,6 +134,37 @@ class TestApprove:
         ran = cli("approvals", "approve", "apr_1", answer=service, typed="y\n", terminal=True)
         assert (ran.status, service.decisions) == (1, [])
 
+    def test_what_could_mislead_is_said_again_at_the_question(self, cli: Type) -> None:
+        """A long card scrolls its flags away: they stand right above the question too."""
+        context = {"lines": [{"n": {"k": n}} for n in range(60)]}
+        service = Service(
+            reasons=["a\u200bb"], input={"path": "\u0455\u0441\u043e\u0440\u0435"}, context=context
+        )
+        ran = cli("approvals", "approve", "apr_1", answer=service, typed="n\n", terminal=True)
+        flags = [
+            "! Look twice at the reasons: invisible characters (1).",
+            "! Look twice at the input: words with look-alike letters (1).",
+        ]
+        assert ran.out.splitlines()[-3:] == [*flags, "Approve exactly this? [y/N] "]
+        assert [line for line in ran.out.splitlines() if line.startswith("!")] == [*flags, *flags]
+
+    def test_nothing_is_said_again_where_nothing_could(self, cli: Type) -> None:
+        """The question follows the card."""
+        ran = cli("approvals", "approve", "apr_1", answer=Service(), typed="n\n", terminal=True)
+        assert ran.out.splitlines()[-3:-1] == [f"Digest       {DIGEST}", ""]
+
+    def test_a_card_that_can_not_be_shown_is_not_decided(self, cli: Type) -> None:
+        """Whatever was typed ahead."""
+        service = Service()
+        screen = Full(terminal=True)
+        ran = cli("approvals", "approve", "apr_1", answer=service, typed="y\n", terminal=True, out=screen)
+        assert (ran.status, service.decisions) == (4, [])
+
+    def test_a_decision_that_can_not_be_told_stands(self, cli: Type) -> None:
+        """And that is told."""
+        ran = cli("approvals", "approve", "apr_1", "--digest", DIGEST, answer=Service(), out=Full())
+        assert (ran.status, ran.said.endswith("apr_1 is approved all the same.")) == (4, True)
+
     def test_with_json_the_card_stands_beside_the_result(self, cli: Type) -> None:
         """The document is all there is on standard output."""
         ran = cli("approvals", "approve", "apr_1", "--json", answer=Service(), typed="y\n", terminal=True)
@@ -164,6 +195,11 @@ class TestCancel:
         assert service.said == [("POST", "/v1/approvals/apr_1/cancel", {})]
         assert (ran.status, ran.out) == (0, "✓ apr_1 is cancelled.\n")
 
+    def test_a_cancellation_that_can_not_be_told_stands(self, cli: Type) -> None:
+        """And that is told."""
+        ran = cli("approvals", "cancel", "apr_1", answer=Service(), out=Full())
+        assert (ran.status, ran.said.endswith("apr_1 is cancelled all the same.")) == (4, True)
+
 
 class TestShow:
     """``show`` prints the card."""
@@ -183,6 +219,12 @@ class TestShow:
             assert ran.status == 0
             assert GRANT not in ran.out + ran.err
             assert TOKEN not in ran.out + ran.err
+
+    def test_off_a_terminal_an_input_is_not_cut(self, cli: Type) -> None:
+        """A file has room for it; a terminal gets it with --full."""
+        service = Service(input={"lines": [{"n": {"k": n}} for n in range(60)]})
+        assert '"k": 59' in cli("approvals", "show", "apr_1", answer=service).out
+        assert "cut here" in cli("approvals", "show", "apr_1", answer=service, terminal=True).out
 
     def test_json_has_the_record_and_its_events(self, cli: Type) -> None:
         """The record as it came, and the trail beside it."""
@@ -228,6 +270,28 @@ class TestList:
         ran = cli("approvals", "list", "--limit", "2", answer=pages)
         assert len(ran.out.splitlines()) == 3
         assert ran.err == "There are more: --cursor 3\n"
+
+    def test_a_list_that_is_piped_on_is_whole(self, cli: Type) -> None:
+        """However long its lines get."""
+        long = {**RECORD, "capability": "c" * 200, "actor": {"id": "a" * 256, "kind": "agent"}}
+        page = {"items": [long], "next_cursor": None}
+        row = cli("approvals", "list", answer=lambda _: httpx.Response(200, json=page)).out.splitlines()[1]
+        assert row.split()[-3:] == ["c" * 200, "a" * 256, "shop"]
+
+    def test_a_list_on_a_terminal_loses_nothing(self, cli: Type, monkeypatch: pytest.MonkeyPatch) -> None:
+        """It keeps to the width; nothing foreign begins a line."""
+        monkeypatch.setenv("COLUMNS", "80")
+        names = {"id": "apr_" + "i" * 20, "capability": "c" * 60, "asked_by": "s" * 40}
+        page = {
+            "items": [{**RECORD, **names, "actor": {"id": "a" * 50, "kind": "agent"}}],
+            "next_cursor": None,
+        }
+        told = httpx.Response(200, json=page, headers={"date": DATE})
+        _, _, row, *below = cli("approvals", "list", answer=lambda _: told, terminal=True).out.splitlines()
+        assert row.split() == [names["id"], "pending", "1m", "14m", "32s", "high", "external"]
+        assert max(map(len, [row, *below])) <= 80
+        assert all(line.startswith("    ") for line in below)
+        assert ["".join(below).count(char) for char in "cas"] == [60, 50, 40]
 
     def test_filters_are_the_services(self, cli: Type) -> None:
         """They are sent, not applied here."""

@@ -198,6 +198,15 @@ class TestHostileText:
         assert "! Look twice at the reasons: invisible characters (1)." in found
         assert "! Look twice at the input: words with look-alike letters (1)." in found
 
+    def test_the_flags_can_be_had_by_themselves(self) -> None:
+        """As they stand on the card, in its order, however many lines they take."""
+        found = shown(reasons=["\u200b\u202e\x1b" + "e" + "\u0301" * 9], capability="\u202e")
+        assert [line for line in found.lines if line in found.warnings] == list(found.warnings)
+        assert [line for line in found.lines if line.startswith("!")] == [
+            line for line in found.warnings if line.startswith("!")
+        ]
+        assert shown().warnings == ()
+
     def test_a_harmless_card_has_no_flags(self) -> None:
         """Nobody reads flags that are always there."""
         assert not any(line.startswith("!") for line in lines(reasons=["Größer als 100 €"]))

@@ -77,13 +77,19 @@ class TestFaults:
 
     def test_they_are_marked_and_wrapped(self) -> None:
         """The mark stands before the first line only; notes are listed."""
-        spoken, out, err = console()
+        spoken, out, err = console(is_terminal=True)
         spoken.fail("word " * 25 + "end", "a note")
         first, second, note = err.getvalue().splitlines()
         assert first.startswith("✗ word")
         assert second.startswith("  word")
         assert note == "  - a note"
         assert out.getvalue() == ""
+
+    def test_off_a_terminal_each_stands_in_one_line(self) -> None:
+        """A log takes lines; lines that were told apart stay apart."""
+        spoken, _, err = console()
+        spoken.fail("word " * 25 + "end\nmore", "note " * 30)
+        assert err.getvalue().splitlines() == ["✗ " + "word " * 25 + "end", "  more", "  - " + "note " * 30]
 
     def test_warnings_are_marked_otherwise(self) -> None:
         """What should be looked at has not failed."""

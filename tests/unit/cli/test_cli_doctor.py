@@ -2,12 +2,14 @@
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
 
+from placet.application.reset import ResetClock
 from placet.cli import doctor
+from placet.store.clock import Lag
 from placet.store.connection import Level
 from placet.store.embedded_errors import EmbeddedUnavailable
 from tests.unit.cli.conftest import Ran, Type
@@ -75,15 +77,32 @@ class TestDoctor:
         assert (ran.status, "Set PLACET_REDIS_URL." in ran.out) == (1, True)
 
 
-class Clocks:
-    """Services whose clocks differ: this machine's, the store's, and the latest moment judged at."""
+class TestResetClock:
+    """``placet doctor --reset-clock`` where there is no store to reset."""
 
-    def __init__(self, *, here_ms: int, store_ms: int, judged_ms: int) -> None:
+    def test_no_store_is_made_for_it(self, cli: Type, tmp_path: Path) -> None:
+        """It has no clock."""
+        ran = cli("doctor", "--reset-clock", "--data-dir", str(tmp_path / "data"))
+        assert (ran.status, "There is no store yet" in ran.said) == (1, True)
+        assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize("option", [["--yes"], ["--tenant", "default"]])
+    def test_its_options_go_with_it_only(self, cli: Type, option: list[str]) -> None:
+        """Whoever forgot it has not had a clock reset."""
+        ran = cli("doctor", *option)
+        assert (ran.status, "only go with --reset-clock" in ran.said) == (2, True)
+
+
+class Clocks:
+    """Services whose clocks differ: this machine's, the store's, and what a tenant remembers."""
+
+    def __init__(self, *, here_ms: int, store_ms: int, lag: Lag | None = None) -> None:
         self.clock = SimpleNamespace(now_ms=lambda: here_ms)
         registry = SimpleNamespace(tenants=self._tenants)
-        self.store = SimpleNamespace(client=self, registry=registry, approvals=self)
+        self.store = SimpleNamespace(client=self, registry=registry)
+        self.reset_clock = ResetClock(cast("Any", self))
         self._store_ms = store_ms
-        self._judged_ms = judged_ms
+        self._lag = lag
 
     async def _tenants(self) -> list[str]:
         return ["default"]
@@ -92,21 +111,22 @@ class Clocks:
         """The server's TIME."""
         return self._store_ms // 1000, self._store_ms % 1000 * 1000
 
-    async def get(self, *_: Any, **__: Any) -> Any:
-        """A read, which says when it was judged."""
-        return SimpleNamespace(now_ms=max(self._judged_ms, self._store_ms))
+    async def lag(self, _: str) -> Lag | None:
+        """How far it is behind what the tenant remembers."""
+        return self._lag
 
 
 @pytest.mark.parametrize(
     ("clocks", "level", "said"),
     [
-        (Clocks(here_ms=1_000_000, store_ms=1_000_003, judged_ms=0), Level.GOOD, "differ by 3 ms"),
-        (Clocks(here_ms=1_000_000, store_ms=1_060_000, judged_ms=0), Level.WARN, "differ by 1m"),
-        (Clocks(here_ms=1_000_000, store_ms=1_000_000, judged_ms=8_200_000), Level.FAIL, "went back by 2h"),
+        (Clocks(here_ms=1_000_000, store_ms=1_000_003), Level.GOOD, "differ by 3 ms"),
+        (Clocks(here_ms=1_000_000, store_ms=1_060_000), Level.WARN, "differ by 1m"),
+        (Clocks(here_ms=1_000_000, store_ms=1_000_000, lag=Lag(ms=7_200_999)), Level.FAIL, "7200 s behind"),
+        (Clocks(here_ms=1_000_000, store_ms=1_000_000, lag=Lag(ms=None)), Level.FAIL, "is no time"),
     ],
 )
 async def test_clocks_are_compared(clocks: Any, level: Level, said: str) -> None:
-    """A store whose clock went back keeps deadlines from passing: that is a failure."""
+    """A store whose clock went back judges nothing of the tenants that saw it ahead: that is a failure."""
     finding = await doctor._clock(clocks)
     assert (finding.level, said in finding.text) == (level, True)
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from placet.application.clock import SystemClock
+from placet.application.enroll import EnrolmentRefused
 from placet.cli import keys
 from placet.cli.exits import Stop
 from placet.store.ownership import Owner
@@ -25,6 +26,7 @@ class Told:
     def __init__(self) -> None:
         self.tenants: list[str] = []
         self.fault: Exception | None = None
+        self.spoilt: str | None = None
 
     @asynccontextmanager
     async def operating(self, *_: Any) -> AsyncIterator[Any]:
@@ -35,12 +37,13 @@ class Told:
         async def tenants() -> list[str]:
             return ["one", "two"]
 
-        async def count_change(tenant: str) -> int:
+        async def count_change(tenant: str) -> None:
+            if tenant == self.spoilt:
+                raise EnrolmentRefused(f"The principals of tenant {tenant} are not as they were sealed.")
             self.tenants.append(tenant)
-            return 2
 
-        registry, principals = SimpleNamespace(tenants=tenants), SimpleNamespace(count_change=count_change)
-        yield SimpleNamespace(store=SimpleNamespace(registry=registry, principals=principals))
+        registry, enrolment = SimpleNamespace(tenants=tenants), SimpleNamespace(count_change=count_change)
+        yield SimpleNamespace(store=SimpleNamespace(registry=registry), enrolment=enrolment)
 
 
 @pytest.fixture
@@ -166,6 +169,23 @@ class TestRevoke:
         ran = typed("revoke", keyring_file.load(path).active.kid, "--json")
         assert (ran.status, ran.json()["told"]) == (0, False)
         assert "within a minute" in ran.said
+        assert "a copy of its own goes on with that until you replace it" in ran.said
+
+    def test_one_spoilt_tenant_keeps_the_others_from_nothing(
+        self, typed: Type, services: Told, path: Path
+    ) -> None:
+        """They are told; the operator hears of the one that was not."""
+        services.spoilt = "one"
+        ran = typed("revoke", keyring_file.load(path).active.kid, "--json")
+        assert (ran.status, ran.json()["told"], services.tenants) == (0, False, ["two"])
+        assert "The principals of tenant one are not as they were sealed." in ran.said
+
+    def test_files_elsewhere_have_to_be_replaced(self, cli: Type, services: Told, path: Path) -> None:
+        """Where a store of one's own is used there may be more than one."""
+        environ = {"PLACET_KEYRING_FILE": str(path), "PLACET_REDIS_URL": "redis://127.0.0.1:1/0"}
+        ran = cli("keys", "revoke", keyring_file.load(path).active.kid, environ=environ)
+        assert "Replace every copy of the file" in ran.out
+        assert services.tenants == ["one", "two"]
 
     def test_an_unknown_key_is_refused(self, typed: Type, services: Told) -> None:
         """With those there are; nobody is told anything."""

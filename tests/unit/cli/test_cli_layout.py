@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from placet.cli.layout import Column, columns_of, duration, fit, sentence, table, wrap
+from placet.cli.layout import GAP, Column, blocks, columns_of, duration, sentence, table, wrap
 
 PRINTABLE = st.text(st.characters(exclude_categories=["C", "Z"]) | st.just(" "))
 
@@ -18,17 +18,6 @@ class TestWidth:
     def test_it_is_counted_in_columns(self, text: str, columns: int) -> None:
         """Wide characters take two columns, combining marks none."""
         assert columns_of(text) == columns
-
-    @given(PRINTABLE, st.integers(2, 40))
-    def test_fitted_text_has_exactly_the_columns_asked_for(self, text: str, columns: int) -> None:
-        """Whatever the text, a cell keeps its column straight."""
-        assert columns_of(fit(text, columns)) == columns
-
-    def test_what_does_not_fit_is_cut_with_a_mark(self) -> None:
-        """A cut is visible; what fits is whole."""
-        assert fit("abcdef", 4) == "abc…"
-        assert fit("abcd", 4) == "abcd"
-        assert fit("日本語", 4) == "日… "
 
 
 class TestWrap:
@@ -65,16 +54,50 @@ class TestTable:
         rows = table([Column(title="ID"), Column(title="STATE")], [["longer", "x"]], 80)
         assert rows == [["ID    ", "STATE"], ["longer", "x    "]]
 
-    def test_what_may_be_cut_is_cut_until_the_rows_fit(self) -> None:
-        """The widest goes first; ids are never cut."""
-        columns = [Column(title="ID"), Column(title="A", least=3), Column(title="B", least=3)]
-        rows = table(columns, [["i" * 10, "a" * 20, "b" * 8]], 24)
-        assert rows[1] == ["i" * 10, "aaaa…", "bbbb…"]
+    def test_without_an_end_of_the_line_everything_stands_in_one(self) -> None:
+        """What is piped on is neither cut nor wrapped."""
+        rows = table([Column(title="ID"), Column(title="A", least=2)], [["i", "a" * 5000]])
+        assert rows[1] == ["i ", "a" * 5000]
 
-    def test_a_terminal_too_narrow_for_all_gets_whole_ids(self) -> None:
-        """Cutting stops at the least widths, and the line is then too long."""
+    def test_what_may_be_narrowed_is_wrapped_until_the_rows_fit(self) -> None:
+        """The widest goes first; ids stay in one line, and what follows keeps to its column."""
+        columns = [Column(title="ID"), Column(title="A", least=3), Column(title="B", least=3)]
+        rows = table(columns, [["i" * 10, "a" * 12, "b" * 8]], 24)
+        assert rows[1:] == [
+            ["i" * 10, "aaaaa", "bbbbb"],
+            [" " * 10, "aaaaa", "bbb  "],
+            [" " * 10, "aa   ", " " * 5],
+        ]
+
+    def test_lists_are_parted_between_their_items(self) -> None:
+        """A word stays whole where it can."""
+        rows = table([Column(title="ID"), Column(title="A", least=8)], [["i", "request, consume, read"]], 12)
+        assert [cell.rstrip() for _, cell in rows[1:]] == ["request,", "consume,", "read"]
+
+    def test_a_terminal_too_narrow_for_that_gets_them_in_a_second_line(self) -> None:
+        """Heads and rows alike, indented: at the margin there are ids only."""
+        columns = [Column(title="ID"), Column(title="A", least=4), Column(title="RISK")]
+        lines = [GAP.join(cells) for cells in table(columns, [["i" * 10, "a" * 6, "high"]], 16)]
+        assert lines == ["ID          RISK", "    A     ", "i" * 10 + "  high", "    aaaaaa"]
+
+    def test_the_lines_of_a_row_can_be_kept_together(self) -> None:
+        """One block for the heads, one for each row."""
         columns = [Column(title="ID"), Column(title="A", least=2)]
-        assert table(columns, [["i" * 10, "aaaa"]], 5)[1] == ["i" * 10, "a…"]
+        found = blocks(columns, [["1", "abcd"], ["2", "x"]], 6)
+        assert [len(block) for block in found] == [1, 2, 1]
+
+    @given(st.lists(st.tuples(PRINTABLE, PRINTABLE, PRINTABLE), max_size=3), st.integers(30, 90))
+    def test_nothing_is_lost_and_every_cell_keeps_to_its_width(
+        self, rows: list[tuple[str, str, str]], width: int
+    ) -> None:
+        """Whatever the texts and however narrow: all but blanks is there, in order."""
+        columns = [Column(title=title, least=4) for title in ("ONE", "TWO", "SIX")]
+        _, *below = blocks(columns, rows, width)
+        for row, block in zip(rows, below, strict=True):
+            for text, *parts in zip(row, *block, strict=True):
+                assert "".join(parts).replace(" ", "") == text.replace(" ", "")
+                assert len(set(map(columns_of, parts))) == 1
+            assert all(columns_of(GAP.join(cells)) <= width for cells in block)
 
 
 @pytest.mark.parametrize(

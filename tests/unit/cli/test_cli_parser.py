@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from placet.application.enroll import LIVE_KEYS_MAX
 from placet.cli import parser
 from placet.domain.principals import Scope
 
@@ -48,6 +49,24 @@ class TestEveryCommand:
         if "--redis-url" in options:
             assert "PLACET_REDIS_URL instead" in " ".join(LEAVES[name].format_help().split())
 
+    @pytest.mark.parametrize("name", LEAVES)
+    def test_its_words_fit_a_terminal(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The usual 80 columns; only a list of choices can be longer, which argparse never parts."""
+        monkeypatch.setenv("COLUMNS", "80")
+        lines = [line for line in LEAVES[name].format_help().splitlines() if "{" not in line]
+        assert max(map(len, lines)) <= 80
+
+    def test_every_scope_is_explained(self) -> None:
+        """In a word each."""
+        words = " ".join(LEAVES["placet clients create"].format_help().split())
+        assert [scope for scope in Scope if f" {scope} (" not in words] == []
+
+    @pytest.mark.parametrize("who", ["clients", "approvers"])
+    def test_rotate_says_how_many_can_be_live(self, who: str) -> None:
+        """The number of the use case."""
+        assert LIVE_KEYS_MAX == 2
+        assert "Two can be live at a time" in LEAVES[f"placet {who} rotate"].format_help()
+
     def test_the_issue_names_these(self) -> None:
         """The commands of the README."""
         assert set(LEAVES) == {
@@ -82,7 +101,7 @@ class TestArguments:
         described = "--scopes request,consume --owner a b --owner c --capabilities orders.*,pay"
         args = parser.parse(["clients", "create", "shop", *described.split()])
         assert args.scopes == {Scope.REQUEST, Scope.CONSUME}
-        assert args.owner == ["a", "b", "c"]
+        assert args.owner == [("a",), ("b",), ("c",)]
         assert args.capabilities == ("orders.*", "pay")
         assert (args.tenant, args.max_risk) == ("default", None)
 

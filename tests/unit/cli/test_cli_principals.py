@@ -1,7 +1,9 @@
 """Clients and approvers, made and taken back by an operator."""
 
 import asyncio
+import errno
 import re
+import shlex
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,7 +17,7 @@ from placet.cli import principals
 from placet.cli.parser import parse
 from tests.factories import ManualClock
 from tests.harness import Harness, opened
-from tests.unit.cli.conftest import Type
+from tests.unit.cli.conftest import Full, Type
 
 CREDENTIAL = r"plc_default_[a-z0-9]{12}_[A-Za-z0-9_-]{43}"
 
@@ -60,6 +62,7 @@ class TestClients:
             "capabilities": [],
             "people": [],
             "max_risk": None,
+            "ended": [],
         }
 
     def test_create_shows_a_person_how_to_use_it(self, cli: Type) -> None:
@@ -87,28 +90,104 @@ class TestClients:
         made = cli(*argv, "--people", "ann,bob", "--max-risk", "medium").json()
         assert (made["people"], made["max_risk"]) == (["ann", "bob"], "medium")
 
+    def test_owners_come_one_by_one_or_with_commas(self, cli: Type) -> None:
+        """As other lists do: two people in one would bar neither from approving."""
+        argv = [
+            "clients",
+            "create",
+            "shop",
+            "--scopes",
+            "request",
+            "--owner",
+            "a,b",
+            "c",
+            "--owner",
+            "d",
+            "--json",
+        ]
+        assert cli(*argv).json()["owners"] == ["a", "b", "c", "d"]
+
     def test_list_has_them_in_order_without_secrets(self, cli: Type) -> None:
-        """Hostile names are spelled out; no hash is shown."""
+        """No hash is shown."""
         for name in ("zeta", "alpha"):
             cli("clients", "create", name, "--scopes", "request", "--capabilities", "orders.*")
-        head, *rows = cli("clients", "list").out.splitlines()
-        assert head.split("  ")[0] == "CLIENT"
-        assert [row.split()[:3] for row in rows] == [[n, "request", "orders.*"] for n in ("alpha", "zeta")]
+        assert [row[0] for row in listed(cli, "clients")[1:]] == ["alpha", "zeta"]
         items = cli("clients", "list", "--json").json()["items"]
         assert [item["client"] for item in items] == ["alpha", "zeta"]
         assert set(items[0]["keys"][0]) == {"key", "created_at_ms"}
+
+    def test_list_says_what_each_may_do(self, cli: Type) -> None:
+        """Patterns bound who asks; people and a risk bound who decides; the others do neither."""
+        cli("clients", "create", "any", "--scopes", "request,consume", "--owner", "olga", "pia")
+        cli("clients", "create", "bound", "--scopes", "request", "--capabilities", "orders.*,mail.send")
+        cli(
+            "clients",
+            "create",
+            "chat",
+            "--scopes",
+            "decide_as,read",
+            "--people",
+            "ann,bob",
+            "--max-risk",
+            "high",
+        )
+        cli("clients", "create", "runner", "--scopes", "consume", "--capabilities", "orders.*")
+        head, *rows = listed(cli, "clients")
+        assert head == ["CLIENT", "SCOPES", "MAY", "MAX RISK", "OWNERS", "LIVE KEYS (AGE)"]
+        assert [row[:5] for row in rows] == [
+            ["any", "consume, request", "ask for anything", "-", "olga, pia"],
+            ["bound", "request", "ask for orders.*, mail.send", "-", "-"],
+            ["chat", "decide_as, read", "decide for ann, bob", "high", "-"],
+            ["runner", "consume", "neither ask nor decide", "-", "-"],
+        ]
+
+    def test_a_list_that_is_piped_on_is_whole(self, cli: Type) -> None:
+        """However long its lines get."""
+        people = [f"person-{n}@example.com" for n in range(40)]
+        argv = ["clients", "create", "chat", "--scopes", "decide_as", "--max-risk", "low"]
+        cli(*argv, "--people", ",".join(people))
+        assert listed(cli, "clients")[1][2] == f"decide for {', '.join(people)}"
+
+    def test_a_list_on_a_terminal_loses_nothing(self, cli: Type, monkeypatch: pytest.MonkeyPatch) -> None:
+        """It keeps to the width, wraps what is long, and shows every scope, person and key."""
+        monkeypatch.setenv("COLUMNS", "80")
+        scopes, people = "read,read_input,decide_as,admin", "ann@example.com,bob@example.com"
+        argv = ["clients", "create", "chat", "--scopes", scopes, "--people", people, "--max-risk", "medium"]
+        key = cli(*argv, "--json").json()["key"]
+        out = cli("clients", "list", terminal=True).out
+        assert max(map(len, out.splitlines())) <= 80
+        words = set(out.replace(",", " ").split())
+        assert {"chat", "medium", key, *scopes.split(","), *people.split(",")} <= words
 
     def test_an_empty_list_says_how_to_begin(self, cli: Type) -> None:
         """With the command to type."""
         assert "placet clients create NAME --scopes request,consume" in cli("clients", "list").out
 
     def test_rotate_leaves_the_one_before_alive(self, cli: Type) -> None:
-        """And says until when."""
+        """And says which keys are live now, and until when."""
+        first = cli("clients", "create", "shop", "--scopes", "request", "--json").json()
+        out = cli("clients", "rotate", "shop").out
+        _, second = (each["key"] for each in cli("clients", "list", "--json").json()["items"][0]["keys"])
+        revoke = f"`placet clients revoke shop --key {first['key']}`"
+        assert out.splitlines()[-3:] == [
+            "  Live now:",
+            f"    {second}  this one",
+            f"    {first['key']}  until the next rotation, or {revoke}",
+        ]
+
+    def test_a_second_rotate_says_which_key_died_of_it(self, cli: Type) -> None:
+        """The oldest; whoever still has it in use must hear of that."""
         first = cli("clients", "create", "shop", "--scopes", "request", "--json").json()
         second = cli("clients", "rotate", "shop", "--json").json()
-        assert second["token"] != first["token"]
         assert [each["key"] for each in second["keys"]] == [first["key"], second["key"]]
-        assert f"Key {second['key']} lives on" in cli("clients", "rotate", "shop").out
+        assert second["ended"] == []
+        third = cli("clients", "rotate", "shop", "--json").json()
+        assert [each["key"] for each in third["keys"]] == [second["key"], third["key"]]
+        assert third["ended"] == [first["key"]]
+        last = cli("clients", "rotate", "shop").out.splitlines()[-1]
+        assert (
+            last == f"! Key {second['key']}, the oldest, died of this: whoever still presents it is refused."
+        )
 
     def test_rotate_of_nobody_is_refused(self, cli: Type) -> None:
         """With where to look."""
@@ -123,6 +202,65 @@ class TestClients:
         assert revoked == {"client": "shop", "tenant": "default", "revoked": key}
         assert len(cli("clients", "list", "--json").json()["items"][0]["keys"]) == 1
         assert cli("clients", "revoke", "shop").out == "✓ Client shop is revoked, everywhere and at once.\n"
+        assert cli("clients", "list", "--json").json()["items"] == []
+
+
+def listed(cli: Type, kind: str) -> list[list[str]]:
+    """The cells of a list, heads first."""
+    return [re.split(" {2,}", line) for line in cli(kind, "list").out.splitlines()]
+
+
+def typed(said: str) -> list[list[str]]:
+    """The commands that a text names."""
+    return [shlex.split(command)[1:] for command in re.findall("`(placet .+?)`", said)]
+
+
+class TestUnwritten:
+    """A credential that could not be printed."""
+
+    @pytest.mark.parametrize("argv", [[], ["--json"]])
+    def test_its_maker_is_told_what_to_do(self, cli: Type, argv: list[str]) -> None:
+        """It exists; the commands that are named bring another, and nothing secret is said."""
+        ran = cli("clients", "create", "shop", "--scopes", "request", "--tenant", "blue", *argv, out=Full())
+        (client,) = cli("clients", "list", "--tenant", "blue", "--json").json()["items"]
+        lost = client["keys"][0]["key"]
+        assert ran.status == 4
+        assert ran.err == (
+            f"✗ The output could not be written (No space left on device). The credential {lost} of client "
+            f"shop exists, but was not shown: take it back with `placet clients revoke shop --tenant blue "
+            f"--key {lost}`, then make another with `placet clients rotate shop --tenant blue`.\n"
+        )
+        assert [cli(*command).status for command in typed(ran.err)] == [0, 0]
+        (client,) = cli("clients", "list", "--tenant", "blue", "--json").json()["items"]
+        assert len(client["keys"]) == 1
+        assert client["keys"][0]["key"] != lost
+
+    def test_a_reader_that_has_gone_is_no_reason_for_silence(self, cli: Type) -> None:
+        """The status is the usual one."""
+        ran = cli("approvers", "create", "ann", out=Full(errno.EPIPE))
+        assert ran.status == 141
+        assert "approver ann exists, but was not shown" in ran.said
+
+    def test_what_to_do_kills_no_key_in_use(self, cli: Type) -> None:
+        """After a rotation that was not shown, one more alone would push out the one that is deployed."""
+        first = cli("clients", "create", "shop", "--scopes", "request", "--json").json()["key"]
+        ran = cli("clients", "rotate", "shop", out=Full())
+        assert [cli(*command).status for command in typed(ran.err)] == [0, 0]
+        keys = cli("clients", "list", "--json").json()["items"][0]["keys"]
+        assert [len(keys), keys[0]["key"]] == [2, first]
+
+    def test_a_key_that_died_of_it_is_told_all_the_same(self, cli: Type) -> None:
+        """It is as dead as if that had been read."""
+        first = cli("clients", "create", "shop", "--scopes", "request", "--json").json()["key"]
+        cli("clients", "rotate", "shop")
+        ran = cli("clients", "rotate", "shop", out=Full())
+        assert f"Key {first}, the oldest, died of this" in ran.said
+
+    def test_a_revocation_that_can_not_be_told_holds(self, cli: Type) -> None:
+        """And that is told."""
+        cli("clients", "create", "shop", "--scopes", "request")
+        ran = cli("clients", "revoke", "shop", out=Full())
+        assert (ran.status, ran.said.endswith("Client shop is revoked all the same.")) == (4, True)
         assert cli("clients", "list", "--json").json()["items"] == []
 
 
@@ -188,11 +326,16 @@ class TestApprovers:
 
     def test_list_rotate_and_revoke(self, cli: Type) -> None:
         """As for clients."""
-        cli("approvers", "create", "ann", "--name", "Ann Lee", "--groups", "ops")
-        assert cli("approvers", "list").out.splitlines()[1].split()[:4] == ["ann", "Ann", "Lee", "ops"]
+        cli("approvers", "create", "ann", "--name", "Ann Lee", "--groups", "ops,finance")
+        cli("approvers", "create", "bob")
+        head, *rows = listed(cli, "approvers")
+        assert head == ["APPROVER", "NAME", "GROUPS", "LIVE KEYS (AGE)"]
+        assert [row[:3] for row in rows] == [["ann", "Ann Lee", "ops, finance"], ["bob", "-", "-"]]
         assert len(cli("approvers", "rotate", "ann", "--json").json()["keys"]) == 2
         assert cli("approvers", "revoke", "ann", "--json").json()["approver"] == "ann"
-        assert "placet approvers create ID" in cli("approvers", "list").out
+        cli("approvers", "revoke", "bob")
+        said = "No approver in tenant default has a live credential. Make one: placet approvers create ID\n"
+        assert cli("approvers", "list").out == said
 
     def test_there_is_nothing_open_to_cancel(self) -> None:
         """Approvers ask for nothing."""

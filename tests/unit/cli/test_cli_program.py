@@ -1,5 +1,6 @@
 """How commands end."""
 
+import errno
 import io
 import sys
 from collections.abc import Callable
@@ -8,14 +9,14 @@ from typing import Any
 import pytest
 
 import placet.cli
-from placet.cli import program
-from placet.cli.exits import Stop
+from placet.cli import parser, program
+from placet.cli.exits import Exit, Stop
 from placet.domain.error_terms import Issue
 from placet.domain.errors import InputInvalid, StoreUnavailable, Unauthenticated
 from placet.settings import SettingsError
 from placet.tokens.keyring import KeyringError
 from placet.tokens.keyring_file import KeyringMissingError
-from tests.unit.cli.conftest import Screen, Type
+from tests.unit.cli.conftest import Full, Screen, Type
 
 Raise = Callable[[BaseException], None]
 
@@ -134,3 +135,65 @@ def test_a_reader_that_has_gone_ends_it_quietly(tmp_path: Any) -> None:
         status = program.run(["version"], Screen(terminal=False), Gone(terminal=False), err, environ={})
         assert status == 141
         assert err.getvalue() == ""
+
+
+class TestUnwritten:
+    """Output that can't be written: a status of its own and one line, never a traceback."""
+
+    def test_a_full_disk_is_told(self, cli: Type) -> None:
+        """In the system's words, on standard error."""
+        ran = cli("version", out=Full())
+        assert ran.status == 4
+        assert ran.err == "✗ The output could not be written (No space left on device).\n"
+
+    @pytest.mark.parametrize(("number", "status"), [(errno.ENOSPC, 4), (errno.EPIPE, 141)])
+    def test_a_fault_that_can_not_be_told_anywhere_is_a_status(
+        self, cli: Type, number: int, status: int
+    ) -> None:
+        """With standard error gone as well there is nothing left but that."""
+        assert cli("version", out=Full(number), err=Full(number)).status == status
+
+    def test_a_fault_whose_json_is_lost_has_been_told_in_words(self, cli: Type) -> None:
+        """The status then says that the JSON is missing."""
+        ran = cli("approvals", "list", "--json", environ={"PLACET_TOKEN": ""}, out=Full())
+        assert ran.status == 4
+        assert "PLACET_TOKEN is not set" in ran.said
+
+    def test_interrupted_without_anybody_to_tell(self, cli: Type, raising: Raise) -> None:
+        """No traceback on the way out either."""
+        raising(KeyboardInterrupt())
+        assert cli("version", err=Full()).status == 4
+
+    def test_help_is_output_too(self, cli: Type, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Left to argparse, nothing would be said, and that called a success."""
+        monkeypatch.setattr(sys, "stdout", Full())
+        ran = cli("clients", "--help")
+        assert (ran.status, "could not be written" in ran.said) == (4, True)
+
+    def test_the_exit_statuses_are_those_that_help_lists(self) -> None:
+        """All of them, and no other."""
+        listed = parser.help_text().partition("exit status:\n")[2].splitlines()
+        assert [int(line.split()[0]) for line in listed] == [*Exit]
+
+
+class TestStreams:
+    """What the process was started with."""
+
+    def test_a_closed_output_is_one_that_can_not_be_written(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Python has None in its place; the other two are used as they are."""
+        err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+        monkeypatch.setattr(sys, "stdout", None)
+        monkeypatch.setattr(sys, "stderr", err)
+        assert placet.cli.main(["version"]) == 4
+        err.seek(0)
+        assert err.read() == "✗ The output could not be written (Bad file descriptor).\n"
+
+    def test_a_closed_input_has_nobody_at_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What would ask says how to do without."""
+        err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+        monkeypatch.setattr(sys, "stdin", None)
+        monkeypatch.setattr(sys, "stderr", err)
+        monkeypatch.setenv("PLACET_TOKEN", "plc_x")
+        assert placet.cli.main(["approvals", "approve", "apr_1"]) == 2
+        err.seek(0)
+        assert "--digest" in err.read()

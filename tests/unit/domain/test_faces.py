@@ -128,6 +128,7 @@ def test_a_foreign_approval_and_a_wrong_one_read_the_same_to_a_runtime() -> None
         (errors.RouteNotFound(), {}),
         (errors.Unauthenticated(), {}),
         (errors.Forbidden(ForbiddenReason.NO_RULE), {"origin": "server"}),
+        (errors.Forbidden(ForbiddenReason.SCOPE, scopes=["consume"]), {"origin": "server"}),
         (errors.StoreUnavailable(retry_after_ms=250), {"transient": True, "retryAfterMs": 250}),
         (errors.InternalError(), {}),
     ],
@@ -171,6 +172,10 @@ def test_a_limit_without_a_delay_promises_none() -> None:
         (errors.ApprovalAlreadyDecided(Status.REJECTED), {"status": "rejected"}),
         (errors.ApprovalUnserializableInput("/input/a"), {"path": "/input/a"}),
         (errors.Forbidden(ForbiddenReason.SCOPE), {"reason": "scope"}),
+        (
+            errors.Forbidden(ForbiddenReason.SCOPE, scopes={"request", "admin"}),
+            {"reason": "scope", "scopes": ["admin", "request"]},
+        ),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -25,7 +25,7 @@ def a_bridge(risk: Risk | None = Risk.MEDIUM, *people: str) -> Client:
     return a_client("bridge", Scope.DECIDE_AS, people=people or ("ann",), max_risk=risk)
 
 
-def told(error: PlacetError | None) -> tuple[str, str | None] | None:
+def told(error: PlacetError | None) -> tuple[str, object] | None:
     """Code and reason of a refusal."""
     return None if error is None else (error.code, error.details.get("reason"))
 
@@ -48,6 +48,13 @@ def test_what_may_be_asked(ask: dict[str, Any], verdict: tuple[str, str] | None)
     assert told(policy.judge_ask(client, an_ask(**ask))) == verdict
 
 
+def test_who_may_not_ask_for_a_capability_is_sent_after_no_scope() -> None:
+    """The client has the scope; what it lacks is a pattern, so no scope is named."""
+    refusal = policy.judge_ask(a_client(capabilities=("orders.*",)), an_ask(capability="mail.send"))
+    assert refusal is not None
+    assert refusal.details == {"reason": "scope"}
+
+
 @pytest.mark.parametrize(
     ("name", "allowed"),
     [("orders.refund", True), ("orders.a.b", True), ("orders", False), ("Orders.x", False), ("a[b]", True)],
@@ -62,7 +69,9 @@ def test_without_patterns_everything_may_be_asked_for() -> None:
     assert a_client().may_ask_for("anything")
 
 
-@pytest.mark.parametrize("spelling", ["zoe", "ZOE", " zoe\t", "\uff5aoe", "zo\u200be"])
+@pytest.mark.parametrize(
+    "spelling", ["zoe", "ZOE", " zoe\t", "\uff5aoe", "zo\u200be", "Zoe Z. <zoe>", "acct:zoe", '"zoe"']
+)
 @pytest.mark.parametrize("part", ["actor", "behind", "owner then", "owner now"])
 def test_the_asking_side_is_found_under_every_spelling(spelling: str, part: str) -> None:
     """Actor, those behind it, and the owners of then and now, compared as they fold."""
@@ -90,6 +99,14 @@ def test_owners_are_those_of_the_asker_and_of_any_client_that_acts() -> None:
     assert policy.owners_behind(ask, clients) == {"a", "b", "c", "d"}
     assert policy.owners_behind(an_ask(audience="tools"), clients) == {"a"}
     assert policy.owners_behind(an_ask(asked_by="gone"), clients) == set()
+
+
+@pytest.mark.parametrize("spelling", ["acct:deployer", "ACCT:Deployer", "<acct:deployer>"])
+def test_a_client_whose_name_itself_folds_is_found(spelling: str) -> None:
+    """Its owners count, although its name and the actor's are both compared as they fold."""
+    clients = {"acct:deployer": a_client("acct:deployer", owners=("b",))}
+    ask = an_ask(actor=Actor(id=spelling, kind=ActorKind.SERVICE))
+    assert policy.owners_behind(ask, clients) == {"b"}
 
 
 NOT_OFFERED = ("FORBIDDEN", "decision-not-allowed")

@@ -10,14 +10,15 @@ import pytest
 
 from placet.application import rulings
 from placet.domain.errors import TABLE
-from placet.domain.limits import USE_WITHIN_MAX_MS, Limits
+from placet.domain.limits import CLOCK_BEHIND_MAX_MS, USE_WITHIN_MAX_MS, Limits
 from placet.domain.machine import Ruling
 from placet.domain.model import Status
 from placet.store import scripts
 from placet.store.approvals import Approvals
+from placet.store.clock import Clocks
 from placet.store.codec import PERSON_CHARS, Report, Who, refusal_code
 from placet.store.link import Argument, Link, Reply
-from placet.store.principals import Principals
+from placet.store.principals import Principals, Roll
 from tests.factories import a_ballot, a_creation, a_spending, an_ask
 
 _FOLDER = files(scripts)
@@ -26,7 +27,8 @@ _RULINGS = re.compile(
     rf"(?:return {{|\b(?:answer|no|meet|full)\()\s*{_WORD}"  # in the place of a ruling
     rf"|\b(?:answer|no)\([^,)]*(?:\(\))?[^,)]* and {_WORD} or (?:{_WORD})?"  # one of two
 )
-NOT_REFUSED = {Ruling.OK, Ruling.UNCHANGED, Ruling.REPLAYED, Ruling.JOINED, Ruling.REJUDGE}
+NOT_JUDGED = {Ruling.REJUDGE, Ruling.CLOCK}
+NOT_REFUSED = {Ruling.OK, Ruling.UNCHANGED, Ruling.REPLAYED, Ruling.JOINED, *NOT_JUDGED}
 NOT_LOGGED = {Ruling.EXISTS, Ruling.DEADLINE, Ruling.CLIENT_FULL, Ruling.TENANT_FULL, Ruling.REFUSED}
 RAISED_ELSEWHERE = NOT_LOGGED - {Ruling.EXISTS}
 """Their errors carry more than a ruling says: bounds, a moment, or the code a vote was judged with."""
@@ -115,7 +117,7 @@ async def test_every_call_hands_over_what_its_head_tells() -> None:
     """The number of arguments is the same in Python and in Lua."""
     recorder = Recorder()
     link = cast("Link", recorder)
-    store, people = Approvals(link, Limits()), Principals(link)
+    store, people, clocks = Approvals(link, Limits()), Principals(link), Clocks(link, Limits())
     ask = an_ask()
     report = Report(by="runtime", status=cast("Any", "failed"), summary=None)
     for call in (
@@ -128,8 +130,9 @@ async def test_every_call_hands_over_what_its_head_tells() -> None:
         store.report("default", ask.id, "exec-1", report, sees=False, epoch=0),
         store.sweep("default", limit=1),
         store.trim("default", "x", after=None, limit=1, cutoff_ms=0),
+        clocks.set_back("default", Who(by="operator"), limit=1),
         people.all("default"),
-        people.enroll("default", "client:x", expected=b"", document=b"", kids=()),
+        people.enroll("default", Roll(epoch=1, rows={}), instead_of=""),
     ):
         with pytest.raises(InterruptedError):
             await call
@@ -170,9 +173,12 @@ class TestFiles:
 
     @pytest.mark.parametrize("name", scripts.NAMES)
     def test_each_is_sent_behind_the_shared_head(self, name: str) -> None:
-        """Under the SHA-1 of what is sent."""
+        """Which is told the bound, and whether time matters; under the SHA-1 of what is sent."""
         script = scripts.load()[name]
-        assert (script.name, script.text) == (name, text_of("prelude") + "\n" + text_of(name))
+        first, text = script.text.split("\n", 1)
+        assert (script.name, text) == (name, text_of("prelude") + "\n" + text_of(name))
+        timeless = "true" if name in {"clock", "enroll", "principals"} else "false"
+        assert first == f"local behind_max_ms, timeless = {CLOCK_BEHIND_MAX_MS}, {timeless}"
         assert script.sha1 == hashlib.sha1(script.text.encode(), usedforsecurity=False).hexdigest()
 
     def test_numbers_are_those_of_the_domain(self) -> None:

@@ -89,7 +89,7 @@ def forge(ring: Keyring, claims: dict[str, Any]) -> Forge:
 @pytest.fixture(scope="session")
 def token(ring: Keyring, grant: dict[str, Any]) -> str:
     """A good token."""
-    return mint(ring, **grant)
+    return mint(ring.active, **grant)
 
 
 @pytest.fixture(scope="session")

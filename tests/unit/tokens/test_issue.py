@@ -24,15 +24,15 @@ def read(token: str) -> dict[str, Any]:
 
 def test_a_token_says_what_was_granted(ring: Keyring, grant: dict[str, Any], claims: dict[str, Any]) -> None:
     """The header is exactly type, algorithm and the active key; the claims are the grant's."""
-    token = read(mint(ring, **grant))
+    token = read(mint(ring.active, **grant))
     assert token["header"] == {"typ": "approval+jwt", "alg": "EdDSA", "kid": ring.active.kid}
     assert token["payload"] == claims
 
 
 def test_claims_stand_in_their_documented_order(ring: Keyring, grant: dict[str, Any]) -> None:
     """Two mints of one grant in the same second are the same text."""
-    assert mint(ring, **grant) == mint(ring, **grant | {"now_ms": grant["now_ms"] + 1})
-    assert list(read(mint(ring, **grant))["payload"]) == (
+    assert mint(ring.active, **grant) == mint(ring.active, **grant | {"now_ms": grant["now_ms"] + 1})
+    assert list(read(mint(ring.active, **grant))["payload"]) == (
         ["iss", "aud", "azp", "sub", "jti", "iat", "exp", "tenant", "cap", "dig", "ih", "apr"]
     )
 
@@ -52,7 +52,7 @@ def test_exp_is_the_first_whole_second_after_the_deadline(
     ring: Keyring, grant: dict[str, Any], use_by_ms: int, exp: int
 ) -> None:
     """The earlier of use_by and iat + 15 minutes, and then the next second."""
-    token = mint(ring, **grant | {"now_ms": 1_699_999_980_000, "use_by_ms": use_by_ms})
+    token = mint(ring.active, **grant | {"now_ms": 1_699_999_980_000, "use_by_ms": use_by_ms})
     assert read(token)["payload"]["exp"] == exp
 
 
@@ -61,7 +61,7 @@ def test_a_token_lives_as_long_as_its_grant(
     ring: Keyring, grant: dict[str, Any], now_ms: int, left_ms: int
 ) -> None:
     """Alive from its minting to the very instant of the deadline, dead within a second after it."""
-    token = mint(ring, **grant | {"now_ms": now_ms, "use_by_ms": now_ms + left_ms})
+    token = mint(ring.active, **grant | {"now_ms": now_ms, "use_by_ms": now_ms + left_ms})
     deadline_ms = min(now_ms + left_ms, now_ms // 1_000 * 1_000 + 15 * MINUTE_MS)
     names = {name: grant[name] for name in ("issuer", "audience", "tenant")}
     keys = VerificationKeys.from_keyring(ring)
@@ -74,9 +74,9 @@ def test_a_token_lives_as_long_as_its_grant(
 
 def test_a_dead_grant_gets_no_token(ring: Keyring, grant: dict[str, Any]) -> None:
     """At its deadline it still does, a millisecond later not."""
-    assert mint(ring, **grant | {"now_ms": grant["use_by_ms"]})
+    assert mint(ring.active, **grant | {"now_ms": grant["use_by_ms"]})
     with pytest.raises(ValueError, match="dead"):
-        mint(ring, **grant | {"now_ms": grant["use_by_ms"] + 1})
+        mint(ring.active, **grant | {"now_ms": grant["use_by_ms"] + 1})
 
 
 @pytest.mark.parametrize(
@@ -87,17 +87,17 @@ def test_a_token_that_would_be_refused_is_not_minted(
 ) -> None:
     """No approver, no hash, no actor: the fault shows where it is made."""
     with pytest.raises(msgspec.ValidationError):
-        mint(ring, **grant | wrong)
+        mint(ring.active, **grant | wrong)
 
 
 def test_a_token_too_long_to_be_verified_is_not_minted(ring: Keyring, grant: dict[str, Any]) -> None:
     """Both sides know one bound."""
     with pytest.raises(ValueError, match="8192 bytes"):
-        mint(ring, **grant | {"actor_id": "x" * 8_192})
+        mint(ring.active, **grant | {"actor_id": "x" * 8_192})
 
 
 def test_any_text_is_carried_whole(ring: Keyring, grant: dict[str, Any]) -> None:
     """Ids of every script arrive as they were."""
     actor = 'ä"\\\u2028😀'
-    payload = read(mint(ring, **grant | {"actor_id": actor}))["payload"]
+    payload = read(mint(ring.active, **grant | {"actor_id": actor}))["payload"]
     assert json.loads(json.dumps(payload["sub"])) == actor

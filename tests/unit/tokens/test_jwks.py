@@ -44,9 +44,19 @@ def test_a_retired_key_is_listed_while_its_tokens_live_and_a_revoked_one_never(r
     assert ring.active.kid not in jwks(revoked, now_ms=dead_ms - 1).decode()
 
 
+def test_a_key_that_was_revoked_elsewhere_is_not_listed(ring: Keyring) -> None:
+    """Though this ring has not heard of it."""
+    turned = ring.rotate(ring.next.published_at_ms + ROTATION_WAIT_MS)
+    for gone in (turned.active.kid, turned.next.kid, ring.active.kid):
+        listed = jwks(turned, now_ms=turned.retired[0].retired_at_ms, revoked={gone, "unknown"}).decode()
+        others = {turned.active.kid, turned.next.kid, ring.active.kid} - {gone}
+        assert gone not in listed
+        assert all(kid in listed for kid in others)
+
+
 def test_other_libraries_read_the_document(ring: Keyring, grant: dict[str, Any]) -> None:
     """PyJWT finds the key by kid and verifies a token of ours with it."""
-    token = mint(ring, **grant)
+    token = mint(ring.active, **grant)
     found = jwt.PyJWKSet.from_json(jwks(ring, now_ms=0).decode())[ring.active.kid]
     assert jwt.PyJWS().decode(token, found, algorithms=["EdDSA"])
 
@@ -70,6 +80,13 @@ def test_the_ring_knows_when_a_retired_key_signed_last(ring: Keyring) -> None:
     assert keys.by_kid[ring.active.kid].last_iat_ms == last_iat_ms
     assert keys.by_kid[turned.active.kid].last_iat_ms is None
     assert keys.revoked == {turned.next.kid}
+
+
+def test_what_is_heeded_counts_as_revoked(ring: Keyring) -> None:
+    """Besides what the ring itself says."""
+    safe = ring.revoke(ring.next.kid, 1)
+    keys = VerificationKeys.from_keyring(safe, heeded=["elsewhere"])
+    assert keys.revoked == {ring.next.kid, "elsewhere"}
 
 
 @pytest.mark.parametrize(

@@ -250,3 +250,60 @@ def test_a_service_whose_file_went_bad_says_so_and_keeps_its_ring(path: Path, ri
     assert held.ring.fingerprint() == ring.fingerprint()
     save(path, ring)
     assert held.refresh() is True
+
+
+class TestHeeding:
+    """A service hears of a revocation before the newer file is there."""
+
+    def test_a_heeded_key_is_trusted_no_more(self, path: Path, ring: Keyring) -> None:
+        """At once, in this process; the file stays as it is."""
+        held = KeyringFile(path)
+        held.heed([ring.active.kid])
+        assert held.revoked == held.verification_keys.revoked == {ring.active.kid}
+        assert load(path).encode() == ring.encode()
+
+    def test_hearing_of_it_again_changes_nothing(self, path: Path, ring: Keyring) -> None:
+        """Every object is kept."""
+        held = KeyringFile(path)
+        held.heed(())
+        held.heed([ring.active.kid])
+        keys = held.verification_keys
+        held.heed([ring.active.kid])
+        assert held.verification_keys is keys
+
+    def test_it_is_not_forgotten_with_the_next_file(self, path: Path, ring: Keyring) -> None:
+        """A file that was changed here, and has not heard of it either, trusts the key in vain."""
+        held = KeyringFile(path)
+        held.heed([ring.active.kid])
+        save(path, rotated(ring))
+        assert held.refresh() is True
+        assert ring.active.kid in held.revoked
+
+    def test_the_next_key_signs_in_its_place(self, path: Path, ring: Keyring) -> None:
+        """As in the newer file."""
+        held = KeyringFile(path)
+        assert held.signing_key() is held.ring.active
+        held.heed([ring.active.kid])
+        assert held.signing_key() is held.ring.next
+        newer = ring.revoke(ring.active.kid, 1)
+        assert held.signing_key().kid == newer.active.kid
+
+    def test_no_key_signs_where_both_are_revoked(self, path: Path, ring: Keyring) -> None:
+        """The message says what to do."""
+        held = KeyringFile(path)
+        held.heed([ring.active.kid, ring.next.kid])
+        with pytest.raises(KeyringError, match="install the newer keyring here"):
+            held.signing_key()
+
+    def test_the_newer_file_makes_it_up_to_date(self, path: Path, ring: Keyring) -> None:
+        """Until then it is outdated: also where it has never seen the key that was revoked."""
+        held = KeyringFile(path)
+        newer = ring.revoke(ring.active.kid, 1)
+        newer = newer.revoke(newer.next.kid, 2)
+        outdated = [held.is_outdated]
+        held.heed([key.kid for key in newer.revoked])
+        outdated.append(held.is_outdated)
+        save(path, newer)
+        held.refresh()
+        assert [*outdated, held.is_outdated] == [False, True, False]
+        assert held.signing_key() is held.ring.active

@@ -4,8 +4,11 @@ import hashlib
 from importlib.resources import files
 from typing import NamedTuple
 
+from placet.domain.limits import CLOCK_BEHIND_MAX_MS
+
 NAMES = (
     "cancel",
+    "clock",
     "consume",
     "create",
     "decide",
@@ -17,6 +20,8 @@ NAMES = (
     "principals",
     "trim",
 )
+TIMELESS = frozenset({"clock", "enroll", "principals"})
+"""Scripts that judge nothing by the clock, and so run whatever it says: whoever sets it right needs them."""
 
 
 class Script(NamedTuple):
@@ -33,7 +38,9 @@ def load() -> dict[str, Script]:
     prelude = (folder / "prelude.lua").read_text(encoding="utf-8")
     scripts = {}
     for name in NAMES:
-        text = prelude + "\n" + (folder / f"{name}.lua").read_text(encoding="utf-8")
+        own = (folder / f"{name}.lua").read_text(encoding="utf-8")
+        timeless = "true" if name in TIMELESS else "false"
+        text = f"local behind_max_ms, timeless = {CLOCK_BEHIND_MAX_MS}, {timeless}\n{prelude}\n{own}"
         # SHA-1 is the protocol's name for a script, nothing rests on its strength.
         sha1 = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
         scripts[name] = Script(name, text, sha1)

@@ -17,7 +17,7 @@ if not r.s then
 end
 settle(id, r, retain)
 if client ~= r.k and ARGV[5] ~= '1' then
-  if client == r.u or ARGV[6] == '1' then
+  if client == audience_of(r) or ARGV[6] == '1' then
     refuse(id, 'not-the-asker', ARGV[7], ARGV[10])
     return answer('not-the-asker', id)
   end

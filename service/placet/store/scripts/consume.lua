@@ -3,33 +3,35 @@
 -- ARGV[3]  id
 -- ARGV[4]  client        [5] '1' where it may see the record without being asker or audience
 -- ARGV[6]  execution id  [7] nonce of this call, so that a re-sent consume knows its own
--- ARGV[8]  call hash     of the call presented
+-- ARGV[8]  call hash     of the call presented, 32 bytes
 -- ARGV[9]  input         canonical JSON   [10] '1' where an input (not only its hash) was presented
--- ARGV[11] token's dig claim, '' where no valid token was presented   [12] its exp, ms
--- ARGV[13] who           JSON of the caller for the log of refusals
--- ARGV[14] spent         JSON document of the consumption, opaque here
--- ARGV[15] record retention, ms   [16] input retention, ms   [17] refusals kept singly
+-- ARGV[11] token's dig claim, 32 bytes, '' where no valid token was presented
+-- ARGV[12] first moment at which it counts, ms   [13] first at which it does not any more
+-- ARGV[14] refusal       word to refuse a grant with that would be spent else, or ''
+-- ARGV[15] who           JSON of the caller for the log of refusals
+-- ARGV[16] spent         JSON document of the consumption, opaque here
+-- ARGV[17] record retention, ms   [18] input retention, ms   [19] refusals kept singly
 --
 -- Answer   ok | replayed | pending | rejected | expired | cancelled | consumed | token | mismatch
---          | not-the-audience  { ruling, now, fields, log, input }
+--          | refused | not-the-audience  { ruling, now, fields, log, input }
 --          missing             { ruling, now }
 
 local id, client = ARGV[3], ARGV[4]
-local retain = { ARGV[15], ARGV[16] }
+local retain = { ARGV[17], ARGV[18] }
 local r = fields_of(id)
 if not r.s then
   return { 'missing', num(now) }
 end
 settle(id, r, retain)
-local function no(ruling)
-  refuse(id, ruling, ARGV[13], ARGV[17])
+local function no(ruling, word)
+  refuse(id, word or ruling, ARGV[15], ARGV[19])
   return answer(ruling, id)
 end
-if client ~= r.u then
+if client ~= audience_of(r) then
   if client == r.k or ARGV[5] == '1' then
     return no('not-the-audience')
   end
-  refuse(id, 'missing', ARGV[13], ARGV[17])
+  refuse(id, 'missing', ARGV[15], ARGV[19])
   return { 'missing', num(now) }
 end
 
@@ -52,11 +54,13 @@ elseif r.s == 'consumed' then
   return answer(ARGV[7] == r.f and 'ok' or 'replayed', id)
 elseif r.s ~= 'approved' then
   return no(r.s)
-elseif ARGV[11] ~= r.g or now >= tonumber(ARGV[12]) then
+elseif ARGV[11] ~= r.g or now < tonumber(ARGV[12]) or now >= tonumber(ARGV[13]) then
   return no('token')
 elseif not matches() then
   return no('mismatch')
+elseif ARGV[14] ~= '' then
+  return no('refused', ARGV[14])
 end
 redis.call('HSET', tag .. 'a:' .. id, 'e', ARGV[6], 'f', ARGV[7])
-close(id, r, 'consumed', now, ARGV[14], retain)
+close(id, r, 'consumed', now, ARGV[16], retain)
 return answer('ok', id)

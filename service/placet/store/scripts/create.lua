@@ -3,19 +3,20 @@
 -- ARGV[3]  id            chosen by the caller, or fresh
 -- ARGV[4]  nonce         of this call, so that a re-sent create knows its own record
 -- ARGV[5]  client        [6] audience
--- ARGV[7]  digest        [8] call hash
--- ARGV[9]  ask           JSON document, opaque here
+-- ARGV[7]  digest        [8] call hash, 32 bytes each
+-- ARGV[9]  ask           sealed JSON document, opaque here
 -- ARGV[10] input         canonical JSON   [11] '1' where it is held, not only its hash
 -- ARGV[12] expires_in_ms '' where [13] expires_at (ms) was given
 -- ARGV[14] least [15] greatest distance of the deadline from now, ms
 -- ARGV[16] use_within_ms or ''      [17] people required
 -- ARGV[18] run or ''
--- ARGV[19] idempotency key's hash or ''   [20] hash of the admitted body
+-- ARGV[19] idempotency key's hash or ''   [20] hash of the admitted body, 32 bytes
 -- ARGV[21] join hash     [22] '1' where this question may join an identical pending one
 -- ARGV[23] greatest number of live pending records per client   [24] per tenant
 -- ARGV[25] record retention, ms     [26] input retention, ms
 --
--- Answer   ok | replayed | joined         { ruling, now, fields, log, input }
+-- Answer   ok                             { ruling, now, expires_at (ms) }: the caller knows the rest
+--          ok | replayed | joined         { ruling, now, fields, log, input } of one that was there
 --          conflict | exists | deadline   { ruling, now }
 --          client-full | tenant-full      { ruling, now, earliest live deadline (ms) }
 
@@ -33,10 +34,10 @@ end
 if ARGV[19] ~= '' then
   local kept = redis.call('GET', idem_key)
   if kept then
-    local found = string.sub(kept, 66)
+    local found = string.sub(kept, 34)
     local r = fields_of(found)
     if r.s then
-      if string.sub(kept, 1, 64) ~= ARGV[20] then
+      if string.sub(kept, 1, 32) ~= ARGV[20] then
         return { 'conflict', num(now) }
       end
       return meet('replayed', found, r)
@@ -81,26 +82,34 @@ if refused then
   return refused
 end
 
-local a = tag .. 'a:' .. id
 local member = string.format('%013.0f', now) .. ':' .. id
-redis.call('HSET', a, 's', 'pending', 'g', ARGV[7], 'c', ARGV[8], 'k', client, 'u', ARGV[6],
-  'x', num(expires_at), 'q', ARGV[17], 't', num(now), 'n', nonce, 'j', ARGV[21])
+local audience = ARGV[6]
+local fields = { 's', 'pending', 'g', ARGV[7], 'c', ARGV[8], 'k', client, 'x', num(expires_at),
+  'q', ARGV[17], 't', num(now), 'n', nonce, 'j', ARGV[21] }
+local function also(letter, value)
+  if value ~= '' then
+    fields[#fields + 1] = letter
+    fields[#fields + 1] = value
+  end
+end
+also('u', audience ~= client and audience or '')
+also('w', ARGV[16])
+also('d', ARGV[19])
+also('r', ARGV[18])
+redis.call('HSET', tag .. 'a:' .. id, unpack(fields))
 if ARGV[11] == '1' then
   redis.call('SET', tag .. 'i:' .. id, ARGV[10])
 end
-if ARGV[16] ~= '' then
-  redis.call('HSET', a, 'w', ARGV[16])
-end
 if ARGV[19] ~= '' then
-  redis.call('HSET', a, 'd', ARGV[19])
   redis.call('SET', idem_key, ARGV[20] .. ' ' .. id)
 end
 redis.call('ZADD', tag .. 'x', 0, member)
 redis.call('ZADD', tag .. 'x:p', 0, member)
 redis.call('ZADD', tag .. 'x:c:' .. client, 0, member)
-redis.call('ZADD', tag .. 'x:c:' .. ARGV[6], 0, member)
+if audience ~= client then
+  redis.call('ZADD', tag .. 'x:c:' .. audience, 0, member)
+end
 if ARGV[18] ~= '' then
-  redis.call('HSET', a, 'r', ARGV[18])
   local runs = tag .. 'x:r:' .. ARGV[18]
   -- It outlives its records: question, a day's grant at most, retention. A run that goes on for ever
   -- forgets its oldest members once they are forgotten themselves.
@@ -119,4 +128,4 @@ redis.call('ZADD', tag .. 'w', num(expires_at), id)
 redis.call('ZADD', tag .. 'w:' .. client, num(expires_at), id)
 redis.call('ZADD', join_key, num(expires_at), id)
 emit(id, 'requested', now, ARGV[9])
-return answer('ok', id)
+return { 'ok', num(now), num(expires_at) }

@@ -2,10 +2,10 @@
 --
 -- ARGV[3]  id
 -- ARGV[4]  '1' where the caller may not even see the record
--- ARGV[5]  digest        of the card that was shown
+-- ARGV[5]  digest        of the card that was shown, 32 bytes
 -- ARGV[6]  person        22 characters that stand for the approver
 -- ARGV[7]  verdict       approve | reject
--- ARGV[8]  vote          JSON document, sealed, opaque here
+-- ARGV[8]  vote          sealed JSON document, opaque here
 -- ARGV[9]  refusal       word to refuse with where the state allows a vote at all, else ''
 -- ARGV[10] who           JSON of the caller for the log of refusals
 -- ARGV[11] record retention, ms   [12] input retention, ms   [13] refusals kept singly

@@ -1,34 +1,34 @@
--- Write a principal and count the change: whatever was judged before it is judged again.
+-- Change a tenant's roll of principals: whatever was judged by the roll before is judged again.
 --
--- ARGV[3]  field         "client:<name>" or "approver:<id>"
--- ARGV[4]  expected      the document that is being replaced, '' where there must be none
--- ARGV[5]  document      the new one, '' to remove the principal; '-' to only count a change
--- ARGV[6]  key ids       that belong to it from now on, separated by spaces
+-- ARGV[3]  expected      the manifest that is being replaced, '' where there must be none
+-- ARGV[4]  manifest      the new one: a seal, made outside, over the epoch, the revoked keys and all rows
+-- ARGV[5]  epoch         the new one
+-- ARGV[6]  revoked       ids of signing keys that are trusted no more, separated by spaces
+-- ARGV[7]  field         "client:<name>" or "approver:<id>" of the one row that changes, '' for none
+-- ARGV[8]  row           the new one, opaque here
+-- ARGV[9]  key ids       of credentials that belong to it from now on, separated by spaces
 --
--- Answer   ok        { ruling, now, epoch }
+-- Answer   ok        { ruling, now }
 --          conflict  { ruling, now }   another change came in between
 
 local principals, keys = tag .. 'p', tag .. 'y'
-if ARGV[5] ~= '-' then
-  local current = redis.call('HGET', principals, ARGV[3]) or ''
-  if current == ARGV[5] then -- a re-sent call meets its own work
-    return { 'ok', num(now), epoch }
-  elseif current ~= ARGV[4] then
-    return { 'conflict', num(now) }
-  end
+local held = redis.call('HGET', meta, 'manifest') or ''
+if held == ARGV[4] then -- a re-sent call meets its own work
+  return { 'ok', num(now) }
+elseif held ~= ARGV[3] then
+  return { 'conflict', num(now) }
+end
+if ARGV[7] ~= '' then
   local flat = redis.call('HGETALL', keys)
+  redis.call('HSET', principals, ARGV[7], ARGV[8])
   for i = 1, #flat, 2 do
-    if flat[i + 1] == ARGV[3] then
+    if flat[i + 1] == ARGV[7] then
       redis.call('HDEL', keys, flat[i])
     end
   end
-  if ARGV[5] == '' then
-    redis.call('HDEL', principals, ARGV[3])
-  else
-    redis.call('HSET', principals, ARGV[3], ARGV[5])
-    for kid in string.gmatch(ARGV[6], '%S+') do
-      redis.call('HSET', keys, kid, ARGV[3])
-    end
+  for kid in string.gmatch(ARGV[9], '%S+') do
+    redis.call('HSET', keys, kid, ARGV[7])
   end
 end
-return { 'ok', num(now), num(redis.call('HINCRBY', meta, 'epoch', 1)) }
+redis.call('HSET', meta, 'epoch', ARGV[5], 'revoked', ARGV[6], 'manifest', ARGV[4])
+return { 'ok', num(now) }

@@ -22,7 +22,7 @@ local function no(ruling)
   refuse(id, ruling, ARGV[9], ARGV[12])
   return answer(ruling, id)
 end
-if client ~= r.u then
+if client ~= audience_of(r) then
   if client == r.k or ARGV[5] == '1' then
     return no('not-the-consumer')
   end

@@ -6,7 +6,7 @@
 -- KEYS[1]  {placet:<tenant>}:m   the tenant's meta hash. All other keys carry the same hash tag, so
 --                                they live on the same node; they are named from it:
 --   :a:<id>      hash   the compared fields of a record (letters below)
---   :l:<id>      list   its log, "<at_ms> <event type> <json>": the ask first, then what happened
+--   :l:<id>      list   its log, "<at_ms> <event type> [seal]<json>": the ask first, then what happened
 --   :i:<id>      string its effective input in canonical form; gone once erased or never held
 --   :k:<client>:<key>  string  "<body hash> <id>": an idempotency key
 --   :j:<hash>    zset   pending records that an identical question may join, by expires_at
@@ -14,18 +14,25 @@
 --   :x:c:<client>  :x:r:<run>  :x:p   zsets  the same members by client, by run, and those pending
 --   :w  :w:<client>   zsets  pending ids by expires_at
 --   :g           zset   approved ids by use_by
---   :s           stream transitions: i id, t event type, n at_ms
+--   :s           stream transitions: i id, t event type, n at_ms, w written at (ms) where the entry's id
+--                runs ahead of the clock
 --   :p           hash   principals, "client:<name>" or "approver:<id>" to a sealed document
 --   :y           hash   credential key id to the field of :p that it belongs to
 --
--- Fields of :m  epoch (counts credential changes), now (high-water mark of the clock, ms)
--- Fields of :a  s status, g digest, c call hash, k asked by, u audience, x expires_at, w use_within,
---   b use_by, q people required, v votes on this digest (22 characters a person, then a or r),
---   t requested_at, n nonce of the create, e execution id, f nonce of the consume,
---   o outcome's fingerprint, d idempotency key, j join hash, r run, z refusals, z:<word> those coalesced
+-- Fields of :m  epoch (grows with each change of credentials), manifest (seal over the whole roll),
+--   revoked (ids of signing keys that are trusted no more), now (high-water mark of the clock, ms), ahead (by how
+--   much the stream's ids run ahead of the clock since that was set back, ms)
+-- Fields of :a  s status, g digest, c call hash, k asked by, u audience where it is another client,
+--   x expires_at, w use_within, b use_by, q people required, v votes on this digest (22 characters a
+--   person, then a or r), t requested_at, n nonce of the create, e execution id, f nonce of the consume,
+--   o outcome's fingerprint, d idempotency key, j join hash while pending, r run, z refusals,
+--   z:<word> those coalesced. g, c, n and f are raw bytes.
 --
 -- ARGV[1]  now_ms under an injected test clock, else '': the server's TIME
 -- ARGV[2]  the epoch that the caller was judged under, '' for the system itself
+--
+-- Declared before this head is (placet.store.scripts): behind_max_ms, by how much the clock may be behind the
+-- mark, and timeless, whether the script judges nothing by it.
 
 local meta = KEYS[1]
 local tag = string.sub(meta, 1, -2)
@@ -34,16 +41,32 @@ local function num(n)
   return string.format('%.0f', n)
 end
 
-local head = redis.call('HMGET', meta, 'epoch', 'now')
+local head = redis.call('HMGET', meta, 'epoch', 'now', 'ahead')
 local epoch = head[1] or '0'
-local high = tonumber(head[2] or '0')
-local now = tonumber(ARGV[1])
-if not now then
+local mark = head[2] or '0'
+local high = string.match(mark, '^%d+$') and #mark <= 15 and tonumber(mark) or math.huge
+local ahead = tonumber(head[3] or '0')
+local clock = tonumber(ARGV[1])
+if not clock then
   local time = redis.call('TIME')
-  now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  clock = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
-if now < high then
-  now = high
+
+local function lag()
+  return high < math.huge and num(high - clock) or ''
+end
+
+-- A clock that went back a little stands still until it has caught up. One that went back further would
+-- keep every deadline from passing for as long, so nothing at all is judged by it, and nothing written; a
+-- mark that is no time counts as one that is never reached. A jump ahead can't be told from time passing:
+-- it makes questions and grants expire, and what has ended be forgotten, before their time, which opens
+-- nothing.
+local now = clock
+if not timeless then
+  if high - clock > behind_max_ms then
+    return { 'clock', num(clock), lag() }
+  end
+  now = math.max(clock, high)
 end
 if ARGV[2] ~= '' and ARGV[2] ~= epoch then
   return { 'rejudge', num(now), epoch }
@@ -64,6 +87,10 @@ local function fields_of(id)
     fields[flat[i]] = flat[i + 1]
   end
   return fields, flat
+end
+
+local function audience_of(r)
+  return r.u or r.k
 end
 
 local function log_of(id)
@@ -95,7 +122,11 @@ end
 
 local function emit(id, event, at, document)
   redis.call('RPUSH', tag .. 'l:' .. id, num(at) .. ' ' .. event .. ' ' .. document)
-  redis.call('XADD', tag .. 's', num(now) .. '-*', 'i', id, 't', event, 'n', num(at))
+  local entry = { 'i', id, 't', event, 'n', num(at) }
+  if ahead > 0 then
+    entry[7], entry[8] = 'w', num(now)
+  end
+  redis.call('XADD', tag .. 's', num(now + ahead) .. '-*', unpack(entry))
   hold_clock()
 end
 
@@ -108,6 +139,7 @@ local function leave_pending(id, r)
   redis.call('ZREM', tag .. 'w:' .. r.k, id)
   redis.call('ZREM', tag .. 'x:p', member_of(id, r))
   redis.call('ZREM', tag .. 'j:' .. r.j, id)
+  redis.call('HDEL', tag .. 'a:' .. id, 'j')
 end
 
 -- From here on the record only waits to be forgotten. `retain` is {record_ms, input_ms}.

@@ -1,12 +1,12 @@
--- Read principals of the tenant.
+-- Read the tenant's roll of principals, or whose a credential is.
 --
--- ARGV[3]  key id        of a credential, '' to read all principals
+-- ARGV[3]  key id        of a credential, '' to read the roll
 --
--- Answer   ok { ruling, now, epoch, document or false }          for one key id
---          ok { ruling, now, epoch, { field, document, ... } }   for all
+-- Answer   ok { ruling, now, epoch, field or false }                             for one key id
+--          ok { ruling, now, epoch, { field, row, ... }, manifest, revoked }     for the roll
 
-if ARGV[3] == '' then
-  return { 'ok', num(now), epoch, redis.call('HGETALL', tag .. 'p') }
+if ARGV[3] ~= '' then
+  return { 'ok', num(now), epoch, redis.call('HGET', tag .. 'y', ARGV[3]) }
 end
-local field = redis.call('HGET', tag .. 'y', ARGV[3])
-return { 'ok', num(now), epoch, field and redis.call('HGET', tag .. 'p', field) }
+local sealed = redis.call('HMGET', meta, 'manifest', 'revoked')
+return { 'ok', num(now), epoch, redis.call('HGETALL', tag .. 'p'), sealed[1] or '', sealed[2] or '' }

@@ -10,7 +10,7 @@
 
 if ARGV[3] == '' then
   local stream = tag .. 's'
-  local first_kept = ARGV[6] .. '-0'
+  local first_kept = num(tonumber(ARGV[6]) + ahead) .. '-0'
   local function earlier(one, other)
     local a, b = string.match(one, '^(%d+)%-(%d+)$')
     local c, d = string.match(other, '^(%d+)%-(%d+)$')

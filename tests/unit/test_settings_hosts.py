@@ -2,7 +2,7 @@
 
 import pytest
 
-from placet.api.hosts import accepted, host_name
+from placet.settings.hosts import accepted, host_name
 
 OURS = frozenset({"localhost", "::1", "placet.example", "*.inside.example"})
 

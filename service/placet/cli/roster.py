@@ -1,0 +1,92 @@
+"""Clients and approvers as they are listed: what each may do, and with which keys."""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any, Final
+
+from placet.cli.console import Ink, Terminal
+from placet.cli.layout import GAP, Column, blocks, duration
+from placet.domain.principals import Client, Principal, Scope
+from placet.domain.text import visible
+
+_CLIENT_COLUMNS: Final = (
+    Column(title="CLIENT"),
+    Column(title="SCOPES", least=11),
+    Column(title="MAY", least=16),
+    Column(title="MAX RISK"),
+    Column(title="OWNERS", least=10),
+    Column(title="LIVE KEYS (AGE)", least=15),
+)
+_APPROVER_COLUMNS: Final = (
+    Column(title="APPROVER"),
+    Column(title="NAME", least=10),
+    Column(title="GROUPS", least=10),
+    Column(title="LIVE KEYS (AGE)", least=15),
+)
+_NONE: Final = "-"
+
+
+def document(principal: Principal) -> dict[str, Any]:
+    """A principal as JSON: all of it but the hashes of its secrets."""
+    keys = [{"key": key.kid, "created_at_ms": key.created_at_ms} for key in principal.keys]
+    if isinstance(principal, Client):
+        return {
+            "client": principal.name,
+            "tenant": principal.tenant,
+            "scopes": sorted(principal.scopes),
+            "owners": list(principal.owners),
+            "capabilities": list(principal.capabilities),
+            "people": list(principal.people),
+            "max_risk": principal.max_risk,
+            "keys": keys,
+        }
+    return {
+        "approver": principal.id,
+        "tenant": principal.tenant,
+        "name": principal.display_name,
+        "groups": list(principal.groups),
+        "keys": keys,
+    }
+
+
+def listing(found: Sequence[Principal], now_ms: int, out: Terminal) -> list[str]:
+    """The lines of a table.
+
+    Args:
+        found: At least one, all of a kind.
+        now_ms: The present, for the age of keys.
+        out: Where they go; gives room and colours.
+    """
+    columns = _CLIENT_COLUMNS if isinstance(found[0], Client) else _APPROVER_COLUMNS
+    rows = [[visible(text) for text in _row(each, now_ms)] for each in found]
+    heads, *below = [
+        [GAP.join(cells).rstrip() for cells in block] for block in blocks(columns, rows, out.room)
+    ]
+    return [*(out.paint(line, Ink.DIM) for line in heads), *chain.from_iterable(below)]
+
+
+def _row(principal: Principal, now_ms: int) -> tuple[str, ...]:
+    keys = _listed(f"{key.kid} ({duration(now_ms - key.created_at_ms)})" for key in principal.keys)
+    if isinstance(principal, Client):
+        return (
+            principal.name,
+            _listed(sorted(principal.scopes)),
+            _may(principal),
+            principal.max_risk or _NONE,
+            _listed(principal.owners),
+            keys,
+        )
+    return principal.id, principal.display_name or _NONE, _listed(principal.groups), keys
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return ", ".join(texts) or _NONE
+
+
+def _may(client: Client) -> str:
+    """How far it reaches: for what it may ask, or for whom it may decide. No client does both."""
+    if client.may(Scope.REQUEST):
+        return f"ask for {', '.join(client.capabilities) or 'anything'}"
+    if client.may(Scope.DECIDE_AS) and client.people and client.max_risk is not None:
+        return f"decide for {', '.join(client.people)}"
+    return "neither ask nor decide"
