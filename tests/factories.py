@@ -6,8 +6,11 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from placet.application.directory import Caller
 from placet.domain import binding
+from placet.domain.authority import Authority, Rulebook
 from placet.domain.canonical import canonicalize
+from placet.domain.limits import Limits
 from placet.domain.model import (
     Actor,
     ActorKind,
@@ -20,8 +23,11 @@ from placet.domain.model import (
     Verdict,
     Vote,
 )
+from placet.domain.principals import Approver, Client, Principal
 from placet.store.approvals import Ballot, Creation, Spending
 from placet.store.codec import encode
+
+NO_RULES = Rulebook()
 
 T0_MS = 1_800_000_000_000
 """Where a test clock starts: 2027-01-15T08:00:00Z."""
@@ -137,6 +143,19 @@ def digest_of(ask: Ask) -> str:
 INPUT = canonicalize({"order": "A-1", "amount": 5})
 
 
+def a_caller(principal: Principal, *others: Principal, rulebook: Rulebook = NO_RULES) -> Caller:
+    """An authenticated principal, alone in its tenant or among others."""
+    everybody = (principal, *others)
+    authority = Authority(
+        tenant=principal.tenant,
+        clients={each.name: each for each in everybody if isinstance(each, Client)},
+        approvers={each.id: each for each in everybody if isinstance(each, Approver)},
+        people=rulebook.people,
+        policies=rulebook.policies,
+    )
+    return Caller(principal=principal, epoch=1, authority=authority)
+
+
 def unsealed(words: Ask | Vote) -> Sealed:
     """What the store keeps of an ask or a vote that nobody is going to prove."""
     return Sealed(document=encode(words), seal="")
@@ -154,6 +173,7 @@ def a_creation(ask: Ask, **changes: Any) -> Creation:
         "chosen_id": False,
         "expires_in_ms": 900_000,
         "expires_at_ms": None,
+        "expires_most_ms": Limits().expires_in_max_ms,
         "idempotency": None,
     }
     return Creation(**{**members, **changes})
@@ -169,7 +189,16 @@ def a_ballot(ask: Ask, person: str = "ann", verdict: Verdict = Verdict.APPROVE, 
         comment=None,
         digest=changes.pop("digest", digest_of(ask)),
     )
-    return Ballot(**{"vote": vote, "sealed": unsealed(vote), "hidden": False, "refusal": None, **changes})
+    return Ballot(
+        **{
+            "vote": vote,
+            "sealed": unsealed(vote),
+            "person": person,
+            "hidden": False,
+            "refusal": None,
+            **changes,
+        }
+    )
 
 
 def a_spending(ask: Ask, **changes: Any) -> Spending:

@@ -18,6 +18,7 @@ from placet.application.readiness import Readiness
 from placet.application.report import ReportExecution
 from placet.application.request import RequestApproval
 from placet.application.reset import ResetClock
+from placet.application.rights import Rights
 from placet.application.sweep import Sweeper
 from placet.application.waiters import Waiters
 from placet.application.withdraw import WithdrawOpen
@@ -127,7 +128,7 @@ def _compose(settings: Settings, store: Store, clock: Clock, metrics: Metrics, w
         path = settings.store.data_dir / KEYRING_NAME
         load_or_create(path, clock.now_ms())
     ring = KeyringFile(path)
-    seals = Seals(ring)
+    seals, rights = Seals(ring), Rights()
     issuer, limits, approvals = settings.server.public_url, settings.limits, store.approvals
     directory = Directory(store.principals, ring, changed=lambda: _take_up(ring))
     sweeper = Sweeper(
@@ -141,12 +142,12 @@ def _compose(settings: Settings, store: Store, clock: Clock, metrics: Metrics, w
         directory=directory,
         enrolment=Enrolment(store.principals, store.registry, directory, ring, clock),
         request=RequestApproval(approvals, directory, seals, limits),
-        read=ReadApprovals(approvals, seals, ring, issuer, waiters, store.stream, clock),
-        decide=DecideApproval(approvals, directory, seals, limits, decided=metrics.decision),
+        read=ReadApprovals(approvals, seals, rights, ring, issuer, waiters, store.stream, clock),
+        decide=DecideApproval(approvals, seals, limits, decided=metrics.decision),
         cancel=CancelApproval(approvals),
         withdraw=WithdrawOpen(approvals, directory),
         reset_clock=ResetClock(store.clocks),
-        consume=ConsumeApproval(approvals, directory, seals, ring, issuer),
+        consume=ConsumeApproval(approvals, rights, seals, ring, issuer),
         report=ReportExecution(approvals, limits),
         readiness=Readiness(store, ring, issuer),
         waiters=waiters,

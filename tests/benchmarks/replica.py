@@ -14,6 +14,7 @@ from placet.application.decide import DecideApproval
 from placet.application.directory import Caller
 from placet.application.grants import Seals
 from placet.application.request import RequestApproval
+from placet.application.rights import Rights
 from placet.bootstrap import Services, open_services
 from placet.domain.model import Verdict
 from placet.domain.principals import Approver, Client, Scope
@@ -84,7 +85,7 @@ class Replica:
         self._number = 0
         self._port = services.settings.server.port
         self._nowhere = Approvals(Nowhere(), services.settings.limits)
-        self._seals = Seals(services.ring)
+        self._seals, self._rights = Seals(services.ring), Rights()
 
     def numbers(self, count: int) -> range:
         """Numbers of questions that nobody has asked yet."""
@@ -141,9 +142,7 @@ class Replica:
 
     async def consume_command(self, grant: Grant) -> bytes:
         """What consuming ``grant`` sends to the store."""
-        use = ConsumeApproval(
-            self._nowhere, self.services.directory, self._seals, self.services.ring, self._issuer
-        )
+        use = ConsumeApproval(self._nowhere, self._rights, self._seals, self.services.ring, self._issuer)
         body = msgspec.convert(grant.body, Consume)
         return await stopped(use(self._runtime, self._client, grant.id, body))
 
@@ -155,11 +154,11 @@ class Replica:
         [number] = self.numbers(1)
         asked = await self._create(RequestApproval(store, services.directory, self._seals, limits), number)
         ask = asked.approval.ask
-        decide = DecideApproval(store, services.directory, self._seals, limits)
+        decide = DecideApproval(store, self._seals, limits)
         await decide(self._person, ask.id, Decide(decision=Verdict.APPROVE, digest=asked.approval.digest))
         seen = await services.read.get(self._runtime, ask.id)
         body = msgspec.convert(samples.consumption(number, seen.token or ""), Consume)
-        await ConsumeApproval(store, services.directory, self._seals, services.ring, self._issuer)(
+        await ConsumeApproval(store, self._rights, self._seals, services.ring, self._issuer)(
             self._runtime, self._client, ask.id, body
         )
         record = (await services.store.approvals.get(TENANT, ask.id, epoch=None)).record

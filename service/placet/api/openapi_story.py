@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from placet.application.commands import Create
 from placet.application.grants import members_of
 from placet.domain import binding, machine
+from placet.domain.authority import BUILT_IN, CHANNEL_API
 from placet.domain.canonical import canonicalize
 from placet.domain.events import EventType
 from placet.domain.limits import Limits
@@ -33,7 +34,6 @@ from placet.domain.model import (
     Verdict,
     Vote,
 )
-from placet.domain.policy import CHANNEL_API, REQUIRED_APPROVALS
 from placet.settings import ServerSettings
 from placet.tokens.claims import ApproverClaim
 from placet.tokens.issue import mint
@@ -114,7 +114,7 @@ def _asked(ask: Ask, canonical: bytes) -> Approval:
         requested_at_ms=ASKED_MS,
         expires_at_ms=ASKED_MS + Limits().expires_in_default_ms,
         use_by_ms=None,
-        required=REQUIRED_APPROVALS,
+        required=BUILT_IN.quorum,
         approved=0,
         votes=(),
         consumption=None,

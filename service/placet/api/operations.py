@@ -122,5 +122,5 @@ def _view(seen: Seen) -> object:
 
 def _record(call: Call, approval: Approval, *, replayed: bool | None = None) -> Answer:
     # Whoever was let to act on a record sees at least its frame.
-    sight = sight_of(call.caller.principal, approval) or Sight.FRAME
+    sight = sight_of(call.caller, approval) or Sight.FRAME
     return ok(record_view(approval, sight, replayed=replayed))

@@ -5,13 +5,14 @@ import secrets
 from msgspec import UNSET, Struct
 
 from placet.application.commands import Consume, Introspect
-from placet.application.directory import Caller, Directory
+from placet.application.directory import Caller
 from placet.application.grants import Seals
+from placet.application.rights import Judged, Rights
 from placet.application.rulings import error_for
-from placet.domain import binding, machine, policy
+from placet.domain import binding, machine
 from placet.domain.canonical import canonicalize
-from placet.domain.error_terms import ForbiddenReason, Issue
-from placet.domain.errors import ApprovalTokenInvalid, Forbidden, InputInvalid, PlacetError
+from placet.domain.error_terms import Issue
+from placet.domain.errors import ApprovalTokenInvalid, InputInvalid, PlacetError
 from placet.domain.machine import Ruling
 from placet.domain.model import Approval
 from placet.domain.principals import Client
@@ -40,17 +41,17 @@ class ConsumeApproval:
 
     Args:
         store: The approvals.
-        directory: Knows who may still decide.
+        rights: Know whether those who approved still decide such a thing.
         seals: Prove that a grant is one.
         ring: Keys to verify tokens with.
         issuer: The ``iss`` of our tokens.
     """
 
     def __init__(
-        self, store: Approvals, directory: Directory, seals: Seals, ring: KeyringFile, issuer: str
+        self, store: Approvals, rights: Rights, seals: Seals, ring: KeyringFile, issuer: str
     ) -> None:
         self._store = store
-        self._directory = directory
+        self._rights = rights
         self._seals = seals
         self._ring = ring
         self._issuer = issuer
@@ -63,11 +64,15 @@ class ConsumeApproval:
             PlacetError: Any refusal in the order of judgement (:func:`machine.judge_consume`).
             Rejudge: Credentials changed meanwhile.
         """
-        call, canonical = presented(caller.tenant, body)
+        judged = self._rights.known(caller, approval_id)
+        if judged is None:  # it was granted elsewhere, or who may decide has changed since
+            read = await self._store.get(caller.tenant, approval_id, epoch=caller.epoch)
+            judged = None if read.record is None else self._rights.judge(caller, read.record.approval())
+        refusal = None if judged is None else judged.refusal
+        call, canonical = presented(caller.tenant, body, judged)
         claims = None if body.token is None else self._claims(caller, body.token)
         if claims is not None and claims.jti != approval_id:
             claims = None
-        lapsed = await self._lapsed(caller, claims)
         spend = Spending(
             client=client.name,
             sees=client.sees(),
@@ -78,12 +83,12 @@ class ConsumeApproval:
             token_digest=None if claims is None else claims.dig,
             token_from_ms=0 if claims is None else claims.from_ms,
             token_exp_ms=0 if claims is None else claims.exp_ms,
-            refusal=None if lapsed is None else lapsed.code,
+            refusal=None if refusal is None else refusal.code,
         )
         answer = await self._store.consume(caller.tenant, approval_id, spend, epoch=caller.epoch)
         approval = None if answer.record is None else answer.record.approval()
-        if lapsed is not None and answer.ruling is Ruling.REFUSED:
-            raise lapsed
+        if refusal is not None and answer.ruling is Ruling.REFUSED:
+            raise refusal
         if approval is None or answer.ruling not in {Ruling.OK, Ruling.REPLAYED}:
             party = approval is not None and client.name in {approval.ask.asked_by, approval.ask.audience}
             raise error_for(answer.ruling, approval, party=party)
@@ -92,43 +97,33 @@ class ConsumeApproval:
 
     async def introspect(self, caller: Caller, client: Client, body: Introspect) -> Verdict:
         """Say whether :meth:`__call__` would spend the grant now. Changes nothing."""
-        call, canonical = presented(caller.tenant, body)
         claims = self._claims(caller, body.token)
         # Asked in any case: the store alone knows whether the caller's own credential still counts.
         answer = await self._store.get(caller.tenant, claims.jti if claims else "", epoch=caller.epoch)
-        if claims is None:
-            return _refused(ApprovalTokenInvalid())
         if answer.record is None:
-            return _refused(error_for(answer.ruling))
-        lapsed = await self._lapsed(caller, claims)
+            presented(caller.tenant, body, None)  # a malformed call is named all the same
+            return _refused(ApprovalTokenInvalid() if claims is None else error_for(answer.ruling))
+        approval = answer.record.approval()
+        judged = self._rights.judge(caller, approval)
+        call, canonical = presented(caller.tenant, body, judged)
         attempt = machine.Consume(
             client=client.name,
             execution_id=body.execution_id or "",
             call=call,
             input=canonical,
-            token_digest=claims.dig,
-            token_from_ms=claims.from_ms,
-            token_exp_ms=claims.exp_ms,
-            refusal=None if lapsed is None else lapsed.code,
+            token_digest=None if claims is None else claims.dig,
+            token_from_ms=0 if claims is None else claims.from_ms,
+            token_exp_ms=0 if claims is None else claims.exp_ms,
+            refusal=None if judged.refusal is None else judged.refusal.code,
             sees=client.sees(),
         )
         ruling = machine.judge_consume(answer.record.state(), attempt, answer.now_ms)
-        approval = answer.record.approval()
-        if lapsed is not None and ruling is Ruling.REFUSED:
-            return _refused(lapsed)
+        if judged.refusal is not None and ruling is Ruling.REFUSED:
+            return _refused(judged.refusal)
         if ruling is Ruling.OK:
             self._seals.prove_grant(approval, call)
             return Verdict(active=True)
         return _refused(error_for(Ruling.CONSUMED if ruling is Ruling.REPLAYED else ruling, approval))
-
-    async def _lapsed(self, caller: Caller, claims: TokenClaims | None) -> Forbidden | None:
-        """The refusal, where one of those who approved may decide no more (design §7)."""
-        if claims is None:
-            return None
-        known = await self._directory.known_to(caller)
-        if all(policy.may_still_decide(each.id, known.clients, known.approvers) for each in claims.apr):
-            return None
-        return Forbidden(ForbiddenReason.APPROVER_NO_LONGER_ENTITLED)
 
     def _claims(self, caller: Caller, token: str) -> TokenClaims | None:
         try:
@@ -144,8 +139,10 @@ class ConsumeApproval:
             return None
 
 
-def presented(tenant: str, body: Consume | Introspect) -> tuple[str, bytes | None]:
+def presented(tenant: str, body: Consume | Introspect, judged: Judged | None) -> tuple[str, bytes | None]:
     """The call hash of what was presented, and its canonical input where it was sent.
+
+    ``judged`` tells which effect the record has, where a rule raised the one that was asked with.
 
     Raises:
         InputInvalid: Neither or both of ``input`` and ``input_hash`` were sent.
@@ -159,7 +156,7 @@ def presented(tenant: str, body: Consume | Introspect) -> tuple[str, bytes | Non
         surface=body.surface,
         actor_id=body.actor.id,
         actor_kind=body.actor.kind,
-        effect=body.effect,
+        effect=body.effect if judged is None else judged.effective(body.effect),
         context=body.context,
         hash_of_input=str(body.input_hash) if canonical is None else binding.input_hash(canonical),
     )

@@ -5,18 +5,17 @@ from collections.abc import Callable
 from msgspec import UNSET
 
 from placet.application.commands import Decide
-from placet.application.directory import Caller, Directory, Snapshot
+from placet.application.directory import Caller
 from placet.application.grants import Seals
 from placet.application.rulings import error_for
 from placet.application.views import sight_of
-from placet.domain import policy
 from placet.domain.error_terms import Issue
 from placet.domain.errors import InputInvalid
 from placet.domain.identity import check_id
 from placet.domain.limits import Limits
 from placet.domain.machine import Ruling
-from placet.domain.model import Approval, Person, Status, Verdict, Vote
-from placet.domain.principals import Approver, Client
+from placet.domain.model import Approval, Status, Verdict, Vote
+from placet.domain.principals import Client
 from placet.store.approvals import Approvals, Ballot
 
 
@@ -30,7 +29,6 @@ class DecideApproval:
     def __init__(
         self,
         store: Approvals,
-        directory: Directory,
         seals: Seals,
         limits: Limits,
         *,
@@ -38,7 +36,6 @@ class DecideApproval:
     ) -> None:
         self._decided = decided
         self._store = store
-        self._directory = directory
         self._seals = seals
         self._limits = limits
 
@@ -56,25 +53,23 @@ class DecideApproval:
         if read.record is None:
             raise error_for(read.ruling)
         shown = read.record.approval()
-        ask, hidden = shown.ask, sight_of(caller.principal, shown) is None
+        hidden = sight_of(caller, shown) is None
         if body.decision is Verdict.APPROVE and shown.status is Status.PENDING and not hidden:
             self._seals.prove_card(shown)  # before a vote on it is sealed
-        snapshot = await self._directory.known_to(caller)
-        person = _person(caller, body, snapshot)
-        bridge = caller.principal if isinstance(caller.principal, Client) else None
-        owners = policy.owners_behind(ask, snapshot.clients)
-        refusal = policy.judge_vote(caller.principal, person, ask, body.decision, owners)
+        voter = caller.authority.voter(caller.principal, "" if body.approver is UNSET else body.approver.id)
+        refusal = caller.authority.judge_vote(voter, shown.ask, body.decision, body.comment, shown.waited_ms)
         vote = Vote(
             decision=body.decision,
-            approver=person,
-            channel=bridge.name if bridge else policy.CHANNEL_API,
-            submitted_by=bridge.name if bridge else None,
+            approver=voter.person,
+            channel=voter.channel,
+            submitted_by=None if voter.bridge is None else voter.bridge.name,
             comment=body.comment,
             digest=body.digest,
         )
         ballot = Ballot(
             vote=vote,
             sealed=self._seals.vote(shown, vote),
+            person=voter.key,
             hidden=hidden,
             refusal=None if refusal is None else refusal.code,
         )
@@ -105,12 +100,3 @@ class DecideApproval:
             issues.append(Issue(path="/comment", message=f"It must be at most {most} characters."))
         if issues:
             raise InputInvalid(issues)
-
-
-def _person(caller: Caller, body: Decide, snapshot: Snapshot) -> Person:
-    """Who decides: the caller, or the person that a bridge names."""
-    if isinstance(caller.principal, Approver):
-        return Person(id=caller.principal.id, display_name=caller.principal.display_name)
-    named = "" if body.approver is UNSET else body.approver.id
-    known = snapshot.approvers.get(named)
-    return Person(id=named, display_name=known.display_name if known else None)

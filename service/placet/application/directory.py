@@ -21,6 +21,7 @@ from typing import Self
 from msgspec import Struct
 
 from placet.application.roll import RollSpoilt, opened, went_back
+from placet.domain.authority import Authority, Rulebook
 from placet.domain.errors import InternalError, Unauthenticated
 from placet.domain.limits import TENANT_PATTERN
 from placet.domain.principals import Approver, Client, Principal
@@ -38,10 +39,11 @@ _log = logging.getLogger(__name__)
 
 
 class Caller(Struct, frozen=True, kw_only=True):
-    """An authenticated principal and the epoch at which it was one."""
+    """An authenticated principal, the epoch at which it was one, and who may decide what at that epoch."""
 
     principal: Principal
     epoch: int
+    authority: Authority
 
     @property
     def tenant(self) -> str:
@@ -55,23 +57,35 @@ class Caller(Struct, frozen=True, kw_only=True):
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
-    """A tenant's principals with a live credential, as of ``epoch``."""
+    """A tenant's principals with a live credential, and who may decide what among them, as of ``epoch``."""
 
     epoch: int
-    clients: dict[str, Client]
-    approvers: dict[str, Approver]
+    authority: Authority
     by_key: dict[str, Principal]
 
     @classmethod
-    def of(cls, epoch: int, principals: Iterable[Principal]) -> Self:
+    def of(cls, tenant: str, epoch: int, principals: Iterable[Principal], rulebook: Rulebook) -> Self:
         """Those of ``principals`` that are not revoked: a revoked one's name is taken, and that is all."""
         live = [each for each in principals if each.keys]
-        return cls(
-            epoch=epoch,
+        authority = Authority(
+            tenant=tenant,
             clients={each.name: each for each in live if isinstance(each, Client)},
             approvers={each.id: each for each in live if isinstance(each, Approver)},
-            by_key={key.kid: each for each in live for key in each.keys},
+            people=rulebook.people,
+            policies=rulebook.policies,
         )
+        by_key = {key.kid: each for each in live for key in each.keys}
+        return cls(epoch=epoch, authority=authority, by_key=by_key)
+
+    @property
+    def clients(self) -> Mapping[str, Client]:
+        """The clients, by name."""
+        return self.authority.clients
+
+    @property
+    def approvers(self) -> Mapping[str, Approver]:
+        """The approvers, by id."""
+        return self.authority.approvers
 
 
 class Directory:
@@ -81,13 +95,19 @@ class Directory:
         store: Where their rolls are.
         ring: Has the key to their seals, and heeds which signing keys they say are revoked.
         changed: Called before a tenant is read: something has changed, and it may be the keyring.
+        rulebook: Gives the operator's directory and rules.
     """
 
     def __init__(
-        self, store: Principals, ring: KeyringFile, changed: Callable[[], None] = lambda: None
+        self,
+        store: Principals,
+        ring: KeyringFile,
+        changed: Callable[[], None] = lambda: None,
+        rulebook: Callable[[], Rulebook] = Rulebook,
     ) -> None:
         self._store = store
         self._ring = ring
+        self._rulebook = rulebook
         self._changed = changed
         self._snapshots: dict[str, Snapshot] = {}
         self._latest: dict[str, int] = {}
@@ -123,7 +143,7 @@ class Directory:
         held = next((key.sha256 for key in principal.keys if key.kid == kid), "") if principal else ""
         if principal is None or not hmac.compare_digest(presented, held):
             raise Unauthenticated
-        caller = Caller(principal=principal, epoch=snapshot.epoch)
+        caller = Caller(principal=principal, epoch=snapshot.epoch, authority=snapshot.authority)
         if self._snapshots.get(tenant) is snapshot:
             self._proven[proof] = caller
         return caller
@@ -136,17 +156,6 @@ class Directory:
     async def snapshot(self, tenant: str) -> Snapshot:
         """The tenant's principals, as last read."""
         return self._snapshots.get(tenant) or await self._read(tenant)
-
-    async def known_to(self, caller: Caller) -> Snapshot:
-        """The principals at the very epoch that ``caller`` was authenticated at.
-
-        Raises:
-            Rejudge: They have been read again since, and were others.
-        """
-        snapshot = await self.snapshot(caller.tenant)
-        if snapshot.epoch != caller.epoch:
-            raise Rejudge
-        return snapshot
 
     async def confirm(self, caller: Caller) -> None:
         """Nothing, where the principals are still those that ``caller`` was authenticated among.
@@ -184,7 +193,7 @@ class Directory:
             self.forget(tenant)
             _log.error("a tenant's principals are spoilt", extra={"tenant": tenant, "fault": str(fault)})
             raise InternalError from fault
-        snapshot = Snapshot.of(roll.epoch, principals.values())
+        snapshot = Snapshot.of(tenant, roll.epoch, principals.values(), self._rulebook())
         known = self._snapshots.get(tenant)
         if known is None or known.epoch < roll.epoch:  # replies of two reads may come in either order
             self.forget(tenant)

@@ -15,6 +15,7 @@ from msgspec import Struct
 from placet.application.clock import Clock
 from placet.application.directory import Directory, Snapshot
 from placet.application.roll import RollSpoilt, followed, sealed
+from placet.domain.authority import Rulebook
 from placet.domain.identity import check_id
 from placet.domain.limits import ID_PATTERN, TENANT_PATTERN
 from placet.domain.principals import Client, Key, Principal, faults_of
@@ -78,7 +79,7 @@ class Enrolment:
             EnrolmentRefused: They are not as they were last written.
         """
         roll, principals = await self._roll(tenant)
-        return Snapshot.of(roll.epoch, principals.values())
+        return Snapshot.of(tenant, roll.epoch, principals.values(), Rulebook())
 
     async def rotate(self, tenant: str, field: str) -> Issued:
         """Issue a further credential; the one before it lives on, any older one is dropped.

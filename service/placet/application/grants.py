@@ -18,7 +18,6 @@ import msgspec
 from placet.domain import binding
 from placet.domain.errors import InternalError
 from placet.domain.model import Approval, Ask, CastVote, Sealed, Status, Verdict, Vote
-from placet.domain.policy import REQUIRED_APPROVALS
 from placet.store.codec import encode
 from placet.tokens.keyring_file import KeyringFile
 
@@ -74,7 +73,7 @@ class Seals:
                 ended before. An alarm goes to the log; the caller learns nothing.
         """
         voted = {cast.vote.approver.id for cast in approvers(self._cast(approval), approval.digest)}
-        enough = len(voted) >= max(REQUIRED_APPROVALS, approval.required)
+        enough = len(voted) >= max(approval.ask.required, approval.required)
         if not enough or not _ENDED.isdisjoint(approval.ends) or not self._holds_together(approval, call):
             raise _alarm("a grant's seal is broken", approval)
 

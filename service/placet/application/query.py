@@ -13,6 +13,7 @@ from msgspec import Struct
 from placet.application.clock import Clock
 from placet.application.directory import Caller
 from placet.application.grants import Seals, approvers
+from placet.application.rights import Rights
 from placet.application.rulings import error_for
 from placet.application.views import Sight, sight_of
 from placet.application.waiters import Waiters, resolve
@@ -90,6 +91,7 @@ class ReadApprovals:
     Args:
         store: The approvals.
         seals: Prove what is shown, and what a token is minted for.
+        rights: Remember what is found of a grant whose token is fetched.
         ring: Keys to mint tokens with.
         issuer: The ``iss`` of our tokens.
         waiters: Those of this process.
@@ -101,6 +103,7 @@ class ReadApprovals:
         self,
         store: Approvals,
         seals: Seals,
+        rights: Rights,
         ring: KeyringFile,
         issuer: str,
         waiters: Waiters,
@@ -109,6 +112,7 @@ class ReadApprovals:
     ) -> None:
         self._store = store
         self._seals = seals
+        self._rights = rights
         self._ring = ring
         self._issuer = issuer
         self._waiters = waiters
@@ -126,7 +130,7 @@ class ReadApprovals:
         if answer.record is None:
             raise error_for(answer.ruling)
         approval = answer.record.approval()
-        sight = sight_of(caller.principal, approval)
+        sight = sight_of(caller, approval)
         if sight is None:
             raise ApprovalNotFound
         self._check(approval, sight)
@@ -134,7 +138,7 @@ class ReadApprovals:
             record=answer.record,
             approval=approval,
             sight=sight,
-            token=self._token(caller.principal, approval),
+            token=self._token(caller, approval),
         )
 
     async def wait(self, caller: Caller, approval_id: str, *, until_s: float, gone: Gone) -> Seen:
@@ -188,7 +192,7 @@ class ReadApprovals:
             Rejudge: Credentials changed meanwhile.
         """
         answer = await self._store.get(caller.tenant, approval_id, epoch=caller.epoch)
-        if answer.record is None or sight_of(caller.principal, answer.record.approval()) is None:
+        if answer.record is None or sight_of(caller, answer.record.approval()) is None:
             raise ApprovalNotFound
         return answer.record.trail()
 
@@ -210,7 +214,7 @@ class ReadApprovals:
                 if not record.small:
                     await asyncio.sleep(0)  # checking a large card takes a while; others get their turn
                 approval = record.approval()
-                sight = sight_of(caller.principal, approval)
+                sight = sight_of(caller, approval)
                 if sight is None or not filters.take(approval) or not self._showable(approval, sight):
                     continue
                 if len(items) == limit:
@@ -238,12 +242,13 @@ class ReadApprovals:
             return False
         return True
 
-    def _token(self, caller: Principal, approval: Approval) -> str | None:
-        ask = approval.ask
+    def _token(self, caller: Caller, approval: Approval) -> str | None:
+        ask, who = approval.ask, caller.principal
         if approval.status is not Status.APPROVED or approval.use_by_ms is None:
             return None
-        if not isinstance(caller, Client) or caller.name not in {ask.asked_by, ask.audience}:
+        if not isinstance(who, Client) or who.name not in {ask.asked_by, ask.audience}:
             return None
+        self._rights.judge(caller, approval)
         votes = approvers(approval.votes, approval.digest)  # proven before they were shown
         try:
             key = self._ring.signing_key()

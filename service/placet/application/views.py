@@ -12,8 +12,9 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from placet.application.commands import Sha256
+from placet.application.directory import Caller
 from placet.application.rulings import pending_face, rfc3339
-from placet.domain import policy
+from placet.domain.authority import bridges
 from placet.domain.canonical import canonicalize
 from placet.domain.errors import ApprovalRequired
 from placet.domain.model import (
@@ -30,7 +31,7 @@ from placet.domain.model import (
     TrailEntry,
     Verdict,
 )
-from placet.domain.principals import Approver, Principal, Scope
+from placet.domain.principals import Approver, Scope
 from placet.domain.redaction import redact
 from placet.store.codec import encode
 from placet.store.record import Record
@@ -164,16 +165,17 @@ class TrailView(Struct, frozen=True, kw_only=True, omit_defaults=True):
     count: int | UnsetType = UNSET
 
 
-def sight_of(caller: Principal, approval: Approval) -> Sight | None:
+def sight_of(caller: Caller, approval: Approval) -> Sight | None:
     """How much the caller sees, ``None`` for nothing at all."""
-    ask = approval.ask
-    if not policy.sees(caller, ask):
+    ask, who = approval.ask, caller.principal
+    votes = (cast.vote for cast in approval.votes)
+    if not caller.authority.sees(who, ask, votes, approval.waited_ms):
         return None
-    if isinstance(caller, Approver):
+    if isinstance(who, Approver):
         return Sight.CARD
-    if caller.name in {ask.asked_by, ask.audience} or caller.scopes & {Scope.READ_INPUT, Scope.ADMIN}:
+    if who.name in {ask.asked_by, ask.audience} or who.scopes & {Scope.READ_INPUT, Scope.ADMIN}:
         return Sight.WHOLE
-    return Sight.CARD if policy.bridges(caller, ask) else Sight.FRAME
+    return Sight.CARD if bridges(who, ask) else Sight.FRAME
 
 
 def record_view(

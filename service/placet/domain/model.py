@@ -49,6 +49,11 @@ class Effect(StrEnum):
     DESTRUCTIVE = "destructive"
     EXTERNAL = "external"
 
+    @property
+    def rank(self) -> int:
+        """0 for none to 3 for destructive and external, of which neither is more than the other."""
+        return min(tuple(Effect).index(self), 3)
+
 
 class Risk(StrEnum):
     """How much is at stake, as the asker says; policies can only raise it."""
@@ -93,10 +98,20 @@ class Presentation(Struct, frozen=True, kw_only=True):
     redact: tuple[str, ...] = ()
 
 
+class Claimed(Struct, frozen=True, kw_only=True):
+    """Effect and risk as an asker said them, where a rule of the operator raised them."""
+
+    effect: Effect
+    risk: Risk
+
+
 class Ask(Struct, frozen=True, kw_only=True):
     """What a client asked, after defaults: the part of a record that never changes.
 
-    ``owners`` are the people behind the asking client when it asked; they may not approve.
+    ``effect`` and ``risk`` are at least those of the capability, ``claimed`` what the asker said where that
+    was less. ``owners`` are the people behind the asking client when it asked; they may not approve.
+    ``rule`` is the name of the rule it was asked under, ``policy`` the version of the file that has it;
+    ``required`` and ``rejections`` are how many distinct people it takes.
     ``deadline`` is what was asked for (``in:<ms>``, ``at:<ms>`` or ``default``): joining compares it.
     """
 
@@ -121,6 +136,11 @@ class Ask(Struct, frozen=True, kw_only=True):
     deadline: str
     extensions: Raw
     owners: tuple[str, ...]
+    claimed: Claimed | None = None
+    rule: str = ""
+    policy: str | None = None
+    required: int = 1
+    rejections: int = 1
 
 
 class Sealed(Struct, frozen=True, kw_only=True):
@@ -217,6 +237,11 @@ class Approval(Struct, frozen=True, kw_only=True):
     requested: Requested | None
     now_ms: int
     ends: frozenset[Status] = frozenset()
+
+    @property
+    def waited_ms(self) -> int:
+        """How long ago it was asked."""
+        return self.now_ms - self.requested_at_ms
 
 
 class TrailEntry(Struct, frozen=True, kw_only=True):

@@ -64,6 +64,7 @@ class Creation(Struct, frozen=True, kw_only=True):
     chosen_id: bool
     expires_in_ms: int | None
     expires_at_ms: int | None
+    expires_most_ms: int
     idempotency: tuple[str, bytes] | None
     required: int = 1
 
@@ -112,10 +113,15 @@ class Spending(Struct, frozen=True, kw_only=True):
 
 
 class Ballot(Struct, frozen=True, kw_only=True):
-    """A vote on its way. ``refusal`` is the word to refuse it with if the state allows a vote at all."""
+    """A vote on its way.
+
+    ``person`` tells the voter from others, whichever way they come in. ``refusal`` is the word to refuse the
+    vote with if the state allows one at all.
+    """
 
     vote: Vote
     sealed: Sealed
+    person: str
     hidden: bool
     refusal: str | None
 
@@ -208,7 +214,7 @@ class Approvals:
             _text(new.expires_in_ms),
             _text(new.expires_at_ms),
             limits.expires_in_min_ms,
-            limits.expires_in_max_ms,
+            new.expires_most_ms,
             _text(ask.use_within_ms),
             new.required,
             ask.run or "",
@@ -249,7 +255,7 @@ class Approvals:
             approval_id,
             _flag(ballot.hidden),
             bytes.fromhex(vote.digest),
-            person_mark(vote.approver.id),
+            person_mark(ballot.person),
             vote.decision.value,
             ballot.sealed.stored,
             ballot.refusal or "",

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from placet.api.call import PROBLEM, Call, problem
-from placet.application.directory import Caller
 from placet.domain.errors import (
     Forbidden,
     MethodNotAllowed,
@@ -16,6 +15,7 @@ from placet.domain.errors import (
     Unauthenticated,
 )
 from placet.domain.principals import Approver, Client, Scope
+from tests.factories import a_caller
 
 
 def a_call(principal: Any) -> Call:
@@ -25,7 +25,7 @@ def a_call(principal: Any) -> Call:
         """Nobody leaves."""
 
     return Call(
-        caller=Caller(principal=principal, epoch=1),
+        caller=a_caller(principal),
         path={},
         query=None,
         body=None,

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from placet.api import openapi_examples as examples
 from placet.api import openapi_story as story
-from placet.application import query, request
+from placet.application import query
+from placet.application.asking import ask_of
 from placet.application.commands import Consume, Create, Decide, Introspect
 from placet.application.consume import presented
 from placet.domain import machine
@@ -20,6 +21,7 @@ from placet.settings import ServerSettings
 from placet.tokens.claims import TokenClaims
 from placet.tokens.jwks import VerificationKeys
 from placet.tokens.verify import verify
+from tests.factories import a_caller
 
 CLIENT = Client(tenant=story.TENANT, name=story.CLIENT, scopes=frozenset({Scope.REQUEST, Scope.CONSUME}))
 
@@ -48,7 +50,7 @@ def claims() -> TokenClaims:
 
 def judged(approval: Approval, execution_id: str | None = None) -> Ruling:
     """What consume says of the example's call, of a record in this state."""
-    call, canonical = presented(story.TENANT, spending())
+    call, canonical = presented(story.TENANT, spending(), None)
     state = machine.State(
         status=approval.status,
         digest=approval.digest,
@@ -74,7 +76,7 @@ def judged(approval: Approval, execution_id: str | None = None) -> Ruling:
 def test_the_question_is_the_one_that_asking_makes() -> None:
     """The record's words are those of the body, with the defaults that the service fills in."""
     said = msgspec.convert(body("create_approval", "refund"), Create)
-    made = request._ask(CLIENT, said, story.CLIENT, story.PENDING.input_hash, held=True)
+    made = ask_of(a_caller(CLIENT).authority, CLIENT, said, story.CLIENT, story.PENDING.input_hash, held=True)
     assert replace(made, id=story.APPROVAL_ID) == story.PENDING.ask
 
 
@@ -114,7 +116,7 @@ def test_the_introspection_presents_the_same_call() -> None:
     """And the same token."""
     said = msgspec.convert(body("introspect_token", "ask"), Introspect)
     assert said.token == spending().token
-    assert presented(story.TENANT, said) == presented(story.TENANT, spending())
+    assert presented(story.TENANT, said, None) == presented(story.TENANT, spending(), None)
 
 
 def test_the_cursor_is_one_that_a_list_takes() -> None:

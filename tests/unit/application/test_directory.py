@@ -8,8 +8,9 @@ from typing import Any, cast
 import pytest
 from msgspec import structs
 
-from placet.application.directory import Caller, Directory, Snapshot
+from placet.application.directory import Directory, Snapshot
 from placet.application.roll import RollSpoilt, followed, sealed
+from placet.domain.authority import Rulebook
 from placet.domain.errors import InternalError, Unauthenticated
 from placet.domain.principals import Approver, Client, Key, Principal, Scope
 from placet.store.approvals import Rejudge
@@ -17,6 +18,7 @@ from placet.store.principals import Principals, Roll
 from placet.tokens.keyring_file import KeyringFile
 from placet.tokens.keys import new_seal_key
 from placet.tokens.seal import Sealer
+from tests.factories import a_caller
 from tests.tools import until
 
 SEALER = Sealer(new_seal_key())
@@ -99,7 +101,7 @@ async def test_a_known_credential_costs_no_question() -> None:
 
 async def test_a_person_is_named_by_their_id() -> None:
     """For the trail."""
-    assert Caller(principal=Approver(tenant="t", id="ann"), epoch=1).name == "ann"
+    assert a_caller(Approver(tenant="t", id="ann")).name == "ann"
 
 
 @pytest.mark.parametrize(
@@ -148,16 +150,15 @@ async def test_a_caller_is_judged_among_its_own_contemporaries() -> None:
     shelf = Shelf(a_client("one", "a" * 12))
     directory = over(shelf)
     caller = await directory.authenticate(credential("a" * 12))
-    assert set((await directory.known_to(caller)).clients) == {"one"}
+    assert set(caller.authority.clients) == {"one"}
     shelf.enter(a_client("two", "b" * 12))
-    assert set((await directory.known_to(caller)).clients) == {"one"}, "nobody has noticed yet"
+    again = await directory.authenticate(credential("a" * 12))
+    assert set(again.authority.clients) == {"one"}, "nobody has noticed yet"
     with pytest.raises(Rejudge):
         await directory.confirm(caller)
     directory.forget("default")
-    with pytest.raises(Rejudge):
-        await directory.known_to(caller)
     fresh = await directory.authenticate(credential("a" * 12))
-    assert set((await directory.known_to(fresh)).clients) == {"one", "two"}
+    assert set(fresh.authority.clients) == {"one", "two"}
     await directory.confirm(fresh)
 
 
@@ -245,7 +246,8 @@ async def test_a_removed_tenant_has_nobody_and_can_be_made_again(caplog: pytest.
     directory.forget("default")
     with pytest.raises(Unauthenticated):
         await directory.authenticate(credential("a" * 12))
-    assert await directory.snapshot("default") == Snapshot.of(0, ())
+    empty = await directory.snapshot("default")
+    assert (empty.epoch, empty.clients, empty.by_key) == (0, {}, {})
     assert caplog.messages == []
     shelf.enter(a_client("one", "b" * 12))
     assert (await directory.authenticate(credential("b" * 12))).epoch == 1_800_000_000_000
@@ -279,7 +281,7 @@ async def test_a_revoked_principal_is_in_no_snapshot() -> None:
         structs.replace(a_client("two"), keys=()),
         Approver(tenant="default", id="ann"),
     ]
-    snapshot = Snapshot.of(3, people)
+    snapshot = Snapshot.of("default", 3, people, Rulebook())
     assert (set(snapshot.clients), snapshot.approvers, set(snapshot.by_key)) == ({"one"}, {}, {"k" * 12})
 
 

@@ -26,7 +26,7 @@ from placet.domain.model import (
 )
 from placet.domain.principals import Approver, Client, Principal, Scope
 from placet.store.record import Record
-from tests.factories import INPUT, T0_MS, an_ask, digest_of, unsealed
+from tests.factories import INPUT, T0_MS, a_caller, an_ask, digest_of, unsealed
 
 
 def an_approval(status: Status = Status.PENDING, **changes: Any) -> Approval:
@@ -100,8 +100,8 @@ CALLERS: list[tuple[Principal, Sight | None, Sight | None]] = [
 @pytest.mark.parametrize(("caller", "medium", "high"), CALLERS)
 def test_how_much_a_caller_sees(caller: Principal, medium: Sight | None, high: Sight | None) -> None:
     """By part, by scope, by risk; a person always the card."""
-    assert sight_of(caller, an_approval()) is medium
-    assert sight_of(caller, an_approval(risk=Risk.HIGH)) is high
+    assert sight_of(a_caller(caller), an_approval()) is medium
+    assert sight_of(a_caller(caller), an_approval(risk=Risk.HIGH)) is high
 
 
 def test_a_frame_has_nothing_of_what_is_said() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from placet.application.request import new_id, unix_ms
+from placet.application.asking import new_id, unix_ms
 from placet.domain.limits import ID_PATTERN
 
 

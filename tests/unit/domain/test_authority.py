@@ -1,16 +1,16 @@
-"""The built-in rule: who may ask, decide and see, while no policy file says otherwise."""
+"""Who may ask, decide and see, under the built-in rule and under rules of the operator's."""
 
 from typing import Any
 
 import pytest
 
-from placet.domain import policy
-from placet.domain.errors import PlacetError
-from placet.domain.model import Actor, ActorKind, Person, Risk, Verdict
+from placet.domain.authority import BUILT_IN, Authority, Voter
+from placet.domain.errors import Forbidden, PlacetError
+from placet.domain.model import Actor, ActorKind, Ask, Person, Risk, Verdict, Vote
+from placet.domain.people import People
 from placet.domain.principals import Approver, Client, Principal, Scope
-from tests.factories import an_ask
+from tests.factories import an_ask, digest_of
 
-ANN = Person(id="ann")
 APPROVER = Approver(tenant="default", id="ann")
 BOTH = (Verdict.APPROVE, Verdict.REJECT)
 
@@ -23,6 +23,30 @@ def a_client(name: str = "runtime", *scopes: Scope, **members: Any) -> Client:
 def a_bridge(risk: Risk | None = Risk.MEDIUM, *people: str) -> Client:
     """A client that speaks for people, Ann where none is named."""
     return a_client("bridge", Scope.DECIDE_AS, people=people or ("ann",), max_risk=risk)
+
+
+def an_authority(*principals: Principal, **members: Any) -> Authority:
+    """Of these principals, without files of the operator's."""
+    return Authority(
+        tenant="default",
+        clients={each.name: each for each in principals if isinstance(each, Client)},
+        approvers={each.id: each for each in principals if isinstance(each, Approver)},
+        **{"people": People(), **members},
+    )
+
+
+def refused(client: Client, ask: Ask) -> PlacetError | None:
+    """What a client that asks this is refused with."""
+    try:
+        assert an_authority(client).judge_ask(client, ask) is BUILT_IN
+    except Forbidden as refusal:
+        return refusal
+    return None
+
+
+def a_voter(authority: Authority, person_id: str = "ann") -> Voter:
+    """Somebody with a credential of their own."""
+    return authority.voter(Approver(tenant="default", id=person_id))
 
 
 def told(error: PlacetError | None) -> tuple[str, object] | None:
@@ -45,12 +69,12 @@ def told(error: PlacetError | None) -> tuple[str, object] | None:
 def test_what_may_be_asked(ask: dict[str, Any], verdict: tuple[str, str] | None) -> None:
     """The client's own bounds first, then what nobody could decide."""
     client = a_client(capabilities=("orders.*",))
-    assert told(policy.judge_ask(client, an_ask(**ask))) == verdict
+    assert told(refused(client, an_ask(**ask))) == verdict
 
 
 def test_who_may_not_ask_for_a_capability_is_sent_after_no_scope() -> None:
     """The client has the scope; what it lacks is a pattern, so no scope is named."""
-    refusal = policy.judge_ask(a_client(capabilities=("orders.*",)), an_ask(capability="mail.send"))
+    refusal = refused(a_client(capabilities=("orders.*",)), an_ask(capability="mail.send"))
     assert refusal is not None
     assert refusal.details == {"reason": "scope"}
 
@@ -81,32 +105,37 @@ def test_the_asking_side_is_found_under_every_spelling(spelling: str, part: str)
         actor=Actor(id=actor.id, kind=ActorKind.AGENT, on_behalf_of=behind),
         owners=(spelling,) if part == "owner then" else (),
     )
-    owners = {spelling} if part == "owner now" else set()
-    assert policy.is_requester("zoe", ask, owners)
-    assert policy.is_requester("Zoe ", ask, owners)
-    assert not policy.is_requester("zoey", ask, owners)
+    authority = an_authority(a_client(owners=(spelling,) if part == "owner now" else ()))
+    assert authority.is_requester(a_voter(authority, "zoe"), ask)
+    assert authority.is_requester(a_voter(authority, "Zoe "), ask)
+    assert not authority.is_requester(a_voter(authority, "zoey"), ask)
+
+
+def asking_side(ask: Ask, *clients: Client) -> set[str]:
+    """Which of these people are on it."""
+    authority = an_authority(*clients)
+    return {name for name in "abcdef" if authority.is_requester(a_voter(authority, name), ask)}
 
 
 def test_owners_are_those_of_the_asker_and_of_any_client_that_acts() -> None:
     """Whatever kind the actor is said to be, and in any case of letters; the audience's are not."""
-    clients = {
-        "runtime": a_client("runtime", owners=("a",)),
-        "Deployer": a_client("Deployer", owners=("b", "c")),
-        "behind": a_client("behind", owners=("d",)),
-        "tools": a_client("tools", owners=("e",)),
-    }
+    clients = (
+        a_client("runtime", owners=("a",)),
+        a_client("Deployer", owners=("b", "c")),
+        a_client("behind", owners=("d",)),
+        a_client("tools", owners=("e",)),
+    )
     ask = an_ask(audience="tools", actor=Actor(id="DEPLOYER", kind=ActorKind.USER, on_behalf_of=("Behind",)))
-    assert policy.owners_behind(ask, clients) == {"a", "b", "c", "d"}
-    assert policy.owners_behind(an_ask(audience="tools"), clients) == {"a"}
-    assert policy.owners_behind(an_ask(asked_by="gone"), clients) == set()
+    assert asking_side(ask, *clients) == {"a", "b", "c", "d"}
+    assert asking_side(an_ask(audience="tools"), *clients) == {"a"}
+    assert asking_side(an_ask(asked_by="gone"), *clients) == set()
 
 
 @pytest.mark.parametrize("spelling", ["acct:deployer", "ACCT:Deployer", "<acct:deployer>"])
 def test_a_client_whose_name_itself_folds_is_found(spelling: str) -> None:
     """Its owners count, although its name and the actor's are both compared as they fold."""
-    clients = {"acct:deployer": a_client("acct:deployer", owners=("b",))}
     ask = an_ask(actor=Actor(id=spelling, kind=ActorKind.SERVICE))
-    assert policy.owners_behind(ask, clients) == {"b"}
+    assert asking_side(ask, a_client("acct:deployer", owners=("b",))) == {"b"}
 
 
 NOT_OFFERED = ("FORBIDDEN", "decision-not-allowed")
@@ -138,20 +167,45 @@ def test_who_may_vote(
     caller: Principal, ask: dict[str, Any], verdict: Verdict, expected: tuple[str, str | None] | None
 ) -> None:
     """Entitled, then offered, then not one's own; rejecting one's own is allowed."""
-    assert told(policy.judge_vote(caller, ANN, an_ask(**ask), verdict, ())) == expected
+    authority = an_authority(caller)
+    voter = authority.voter(caller, "ann")
+    assert told(authority.judge_vote(voter, an_ask(**ask), verdict, None, 0)) == expected
 
 
 def test_an_owner_may_not_vote_for() -> None:
-    """The owners that are handed in count as the asking side."""
-    error = policy.judge_vote(APPROVER, ANN, an_ask(), Verdict.APPROVE, ["ANN"])
+    """Those of today count as the asking side."""
+    authority = an_authority(APPROVER, a_client(owners=("ANN",)))
+    error = authority.judge_vote(a_voter(authority), an_ask(), Verdict.APPROVE, None, 0)
     assert told(error) == ("APPROVAL_SELF_APPROVAL", None)
 
 
-def test_who_could_still_vote() -> None:
-    """A person of the directory, or one whom a bridge may speak for; nobody else."""
-    clients = {"bridge": a_bridge(Risk.LOW, "bob"), "x": a_client("x", Scope.ADMIN, people=("eve",))}
-    may = [policy.may_still_decide(name, clients, {"ann"}) for name in ("ann", "bob", "eve", "Ann", "")]
-    assert may == [True, True, False, False, False]
+def a_vote(ask: Ask, person_id: str) -> Vote:
+    """An approval that counted."""
+    return Vote(
+        decision=Verdict.APPROVE,
+        approver=Person(id=person_id),
+        channel="api",
+        submitted_by=None,
+        comment=None,
+        digest=digest_of(ask),
+    )
+
+
+@pytest.mark.parametrize(
+    ("person_id", "still"), [("ann", True), ("bob", True), ("eve", False), ("Ann", False), ("", False)]
+)
+def test_a_grant_lasts_as_long_as_the_right_of_whoever_gave_it(person_id: str, *, still: bool) -> None:
+    """A person with a credential, or one whom a bridge may speak for; nobody else."""
+    ask = an_ask()
+    bridge = a_bridge(Risk.MEDIUM, "bob")
+    authority = an_authority(APPROVER, bridge, a_client("x", Scope.ADMIN, people=("eve",)))
+    refusal = authority.judge_grant(ask, [a_vote(ask, person_id)], 0)
+    assert told(refusal) == (None if still else ("FORBIDDEN", "approver-no-longer-entitled"))
+
+
+def test_a_grant_that_nobody_gave_is_none() -> None:
+    """Fewer people than it takes."""
+    assert told(an_authority(APPROVER).judge_grant(an_ask(), [], 0)) == ("FORBIDDEN", "quorum-no-longer-met")
 
 
 @pytest.mark.parametrize(
@@ -171,4 +225,4 @@ def test_who_could_still_vote() -> None:
 )
 def test_who_knows_that_it_is_there(caller: Principal, sees: bool) -> None:  # noqa: FBT001 - the expectation
     """Parties, readers, people, and bridges up to their risk."""
-    assert policy.sees(caller, an_ask(audience="tools")) is sees
+    assert an_authority(caller).sees(caller, an_ask(audience="tools"), (), 0) is sees
