@@ -7,14 +7,17 @@ import msgspec
 from msgspec import Raw
 
 from placet.application.directory import Caller
+from placet.application.grants import hashes_of
 from placet.domain import binding
 from placet.domain.authority import Authority, Rulebook
 from placet.domain.canonical import canonicalize
 from placet.domain.limits import Limits
+from placet.domain.machine import Change
 from placet.domain.model import (
     Actor,
     ActorKind,
     Ask,
+    Edited,
     Effect,
     Person,
     Presentation,
@@ -141,6 +144,8 @@ def digest_of(ask: Ask) -> str:
 
 
 INPUT = canonicalize({"order": "A-1", "amount": 5})
+CHANGED: dict[str, Any] = {"order": "A-1", "amount": 4}
+"""What an approver makes of it."""
 
 
 def a_caller(principal: Principal, *others: Principal, rulebook: Rulebook = NO_RULES) -> Caller:
@@ -188,6 +193,7 @@ def a_ballot(ask: Ask, person: str = "ann", verdict: Verdict = Verdict.APPROVE, 
         submitted_by=None,
         comment=None,
         digest=changes.pop("digest", digest_of(ask)),
+        edited=changes.pop("edited", None),
     )
     return Ballot(
         **{
@@ -196,15 +202,31 @@ def a_ballot(ask: Ask, person: str = "ann", verdict: Verdict = Verdict.APPROVE, 
             "person": person,
             "hidden": False,
             "refusal": None,
+            "required": 1,
+            "rejections": 1,
             **changes,
         }
     )
+
+
+def a_change(ask: Ask, value: object = CHANGED, *, counts: bool = False) -> Change:
+    """What an edit that sets the input to ``value`` makes of ``ask``."""
+    canonical = canonicalize(value)
+    digest, call = hashes_of(ask, binding.input_hash(canonical))
+    return Change(digest=digest, call=call, input=canonical, counts=counts)
+
+
+def an_edit(ask: Ask, change: Change, person: str = "ann", **changes: Any) -> Ballot:
+    """A vote that changes ``ask``, as it was asked unless ``digest`` is of another card."""
+    edited = Edited(input_hash=binding.input_hash(change.input), digest=change.digest, counts=change.counts)
+    return a_ballot(ask, person, Verdict.EDIT, edited=edited, change=change, **changes)
 
 
 def a_spending(ask: Ask, **changes: Any) -> Spending:
     """An attempt by the audience to run exactly ``ask``, with a token that lives long."""
     members: dict[str, Any] = {
         "client": ask.audience,
+        "credential": None,
         "sees": False,
         "execution_id": "exec-1",
         "nonce": secrets.token_bytes(12),

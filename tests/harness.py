@@ -15,6 +15,7 @@ from msgspec import structs
 from redis.asyncio import Redis
 
 from placet.app import create_app
+from placet.application.rulebooks import Source
 from placet.bootstrap import Services, open_services
 from placet.domain.limits import Limits
 from placet.domain.model import Risk
@@ -87,6 +88,10 @@ class Party:
         body = {"decision": decision, "digest": shown["digest"], **members}
         return await self.call("POST", f"/v1/approvals/{shown['id']}/decision", json=body)
 
+    async def decide_all(self, *votes: Mapping[str, Any]) -> httpx.Response:
+        """Vote on several in one call; see :func:`vote_on`."""
+        return await self.call("POST", "/v1/decisions", json={"decisions": votes})
+
     async def cancel(self, approval_id: str) -> httpx.Response:
         """Withdraw."""
         return await self.call("POST", f"/v1/approvals/{approval_id}/cancel")
@@ -139,6 +144,7 @@ class Harness:
         owners: Sequence[str] = (),
         capabilities: Sequence[str] = (),
         people: Sequence[str] = (),
+        groups: Sequence[str] = (),
         max_risk: str | None = None,
     ) -> Party:
         """Enter a client; a runtime that asks and consumes where no scopes are given."""
@@ -149,16 +155,22 @@ class Harness:
             owners=tuple(owners),
             capabilities=tuple(capabilities),
             people=tuple(people),
+            groups=tuple(groups),
             max_risk=None if max_risk is None else Risk(max_risk),
         )
         issued = await self.services.enrolment.create(client)
         return Party(self.http, tenant, name, issued.credential)
 
     async def approver(
-        self, name: str = "ann", *, tenant: str = "default", shown_as: str | None = None
+        self,
+        name: str = "ann",
+        *,
+        tenant: str = "default",
+        shown_as: str | None = None,
+        groups: Sequence[str] = (),
     ) -> Party:
         """Enter an approver."""
-        person = Approver(tenant=tenant, id=name, display_name=shown_as)
+        person = Approver(tenant=tenant, id=name, display_name=shown_as, groups=tuple(groups))
         issued = await self.services.enrolment.create(person)
         return Party(self.http, tenant, name, issued.credential)
 
@@ -181,8 +193,12 @@ async def opened(
     clock: ManualClock,
     *,
     limits: Limits | None = None,
+    rules: Source | None = None,
 ) -> AsyncIterator[Harness]:
-    """A service over the server of ``redis``; two in one directory and over one server are replicas."""
+    """A service over the server of ``redis``; two in one directory and over one server are replicas.
+
+    ``rules`` are put in force, as when a service starts; without them nothing is.
+    """
     settings = Settings(store=StoreSettings(data_dir=directory), limits=limits or Limits())
 
     client, link, reader = _clients(redis, settings.store)
@@ -190,9 +206,11 @@ async def opened(
     def store(heard: Any) -> Store:
         return assemble(client, Link(link), reader, settings.limits, clock=clock.now_ms, heard=heard)
 
-    services = await open_services(settings, clock=clock, store=store)
+    services = await open_services(settings, clock=clock, store=store, rules=rules)
     harness = Harness(services, redis, clock)
     try:
+        if rules is not None:
+            await services.activation.start()
         yield harness
     finally:
         await harness.close()
@@ -220,6 +238,16 @@ def call_of(asked: Mapping[str, Any]) -> dict[str, Any]:
     return {**call, "actor": {"id": asked["actor"]["id"], "kind": asked["actor"]["kind"]}}
 
 
+def quorum(*, required: int = 1, approved: int = 0, rejections: int = 1, rejected: int = 0) -> dict[str, int]:
+    """How many people it takes, and how many have decided, as records say it."""
+    return {"required": required, "approved": approved, "rejections": rejections, "rejected": rejected}
+
+
+def vote_on(shown: Mapping[str, Any], decision: Any = "approve", **members: Any) -> dict[str, Any]:
+    """One of several votes, on the record as it was shown."""
+    return {"id": shown["id"], "decision": decision, "digest": shown["digest"], **members}
+
+
 def record(response: httpx.Response, status: int = 200) -> dict[str, Any]:
     """The body of an answer that must be a success."""
     assert response.status_code == status, response.text
@@ -236,3 +264,18 @@ def refusal(response: httpx.Response) -> tuple[int, str]:
 def reason(response: httpx.Response) -> tuple[int, str, str]:
     """Status, code and ``details.reason``."""
     return *refusal(response), response.json()["details"]["reason"]
+
+
+def results(response: httpx.Response) -> list[tuple[str, str]]:
+    """Of each of several decisions the id, and the status it led to or the code it was refused with."""
+    told = []
+    for each in record(response)["results"]:
+        assert set(each) in ({"id", "approval"}, {"id", "error"})
+        told.append((each["id"], each["approval"]["status"] if "approval" in each else each["error"]["code"]))
+    return told
+
+
+def issues(response: httpx.Response) -> dict[str, str]:
+    """The issues of a body that was refused, by path."""
+    assert refusal(response) == (422, "INPUT_INVALID")
+    return {issue["path"]: issue["message"] for issue in response.json()["model"]["issues"]}

@@ -31,12 +31,12 @@ class Model:
         state = self.meet(name, now_ms)
         ruling = machine.judge_decide(state, attempt, now_ms)
         if ruling is Ruling.OK:
-            votes = [vote for vote in state.votes if vote[0] != attempt.person]
-            votes.append((attempt.person, attempt.verdict))
-            state = replace(state, votes=tuple(votes))
+            state = _counted(state, attempt)
+            verdicts = [verdict for _, verdict in state.votes]
             if attempt.verdict is Verdict.REJECT:
-                state = replace(state, status=Status.REJECTED)
-            elif sum(verdict is Verdict.APPROVE for _, verdict in votes) >= state.required:
+                if verdicts.count(Verdict.REJECT) >= attempt.rejections:
+                    state = replace(state, status=Status.REJECTED)
+            elif verdicts.count(Verdict.APPROVE) >= state.required:
                 deadline_ms = machine.use_by_ms(
                     expires_at_ms=state.expires_at_ms, use_within_ms=state.use_within_ms, now_ms=now_ms
                 )
@@ -88,3 +88,14 @@ class Model:
         """Whether the deadline has passed and nobody has written that down."""
         deadline_ms = machine.deadline_ms(self.states[name])
         return deadline_ms is not None and now_ms > deadline_ms
+
+
+def _counted(state: State, attempt: machine.Decide) -> State:
+    """The record with a vote on it: a change makes it another question, on which nobody else has voted."""
+    votes = [vote for vote in state.votes if vote[0] != attempt.person]
+    verdict, change = attempt.verdict, attempt.change
+    state = replace(state, required=max(state.required, attempt.required))
+    if change is not None:
+        votes, verdict = [], Verdict.APPROVE if change.counts else Verdict.EDIT
+        state = replace(state, digest=change.digest, call=change.call, input=change.input)
+    return replace(state, votes=(*votes, (attempt.person, verdict)))

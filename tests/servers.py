@@ -1,6 +1,7 @@
 """Real servers for tests: started on a unix socket in a directory of their own, stopped by their pid."""
 
 import shutil
+import socket as sockets
 import subprocess
 import time
 from collections.abc import Iterator
@@ -26,6 +27,16 @@ def redis_binary() -> str | None:
     return shutil.which("redis-server")
 
 
+def _listens(path: Path) -> bool:
+    """Whether somebody takes connections there: the socket is there a moment earlier."""
+    with sockets.socket(sockets.AF_UNIX) as probe:
+        try:
+            probe.connect(str(path))
+        except OSError:
+            return False
+    return True
+
+
 @contextmanager
 def running(binary: str, directory: Path, *options: str) -> Iterator[Path]:
     """A server on ``directory/s``, durable as the embedded one is; yields its socket."""
@@ -36,7 +47,7 @@ def running(binary: str, directory: Path, *options: str) -> Iterator[Path]:
         process = subprocess.Popen(command, stdout=log, stderr=log)
     try:
         deadline = time.monotonic() + _PATIENCE_S
-        while not socket.exists():
+        while not _listens(socket):
             if process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError((directory / "log").read_text())
             time.sleep(0.01)

@@ -160,10 +160,11 @@ async def events(client: Redis, tenant: str = TENANT) -> list[tuple[str, str]]:
 
 
 async def dump(client: Redis) -> dict[str, Any]:
-    """Everything the server holds: every key with its value."""
+    """Everything the server holds: every key with its value, but for the buckets, which end by themselves."""
     held: dict[str, Any] = {}
     async for key in client.scan_iter():
-        held[key.decode()] = await _value(client, key)
+        if not key.startswith(b"{placet:default}:b:"):
+            held[key.decode()] = await _value(client, key)
     return held
 
 

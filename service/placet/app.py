@@ -10,13 +10,13 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from placet.api import documents
 from placet.api.call import problem
+from placet.api.hosts import Hosts
 from placet.api.operations import UseCases
 from placet.api.transport import Transport
 from placet.bootstrap import Services
 from placet.domain.errors import InternalError, MethodNotAllowed, PlacetError, RouteNotFound
 from placet.observability.context import bound_request_id
 from placet.settings import Settings
-from placet.settings.hosts import accepted
 
 _log = logging.getLogger("placet.app")
 
@@ -29,17 +29,18 @@ def create_app(services: Services, settings: Settings) -> ASGIApp:
         request=services.request,
         read=services.read,
         decide=services.decide,
+        decide_many=services.decide_many,
         cancel=services.cancel,
         consume=services.consume,
         report=services.report,
         limits=settings.limits,
     )
-    hosts = settings.server.accepted_hosts
+    hosts = Hosts(settings.server.accepted_hosts, services.clock)
     pages = Litestar(
         [*documents.handlers(settings, services.ring, services.readiness, services.clock)],
         openapi_config=None,
         logging_config=None,  # it would take the root logger over; observability.logs has it
-        middleware=[DefineMiddleware(HostGuard, allowed=hosts)],
+        middleware=[DefineMiddleware(HostGuard, hosts=hosts)],
         exception_handlers={PlacetError: _refused, HTTPException: _refused, Exception: _failed},
     )
     return Application(Transport(use, services.directory, services.clock, services.metrics, hosts), pages)
@@ -76,18 +77,17 @@ def _without_content(send: Send) -> Send:
 
 
 class HostGuard:
-    """Answers only under names that are ours (DNS rebinding)."""
+    """Answers only under names that are ours."""
 
-    def __init__(self, app: ASGIApp, allowed: frozenset[str]) -> None:
+    def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
         self._app = app
-        self._allowed = allowed
+        self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or answer that there is nothing here."""
+        """Pass the request on, or refuse it."""
         if scope["type"] == ScopeType.HTTP:
-            hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
-            if len(hosts) != 1 or not accepted(hosts[0], self._allowed):
-                raise RouteNotFound
+            named = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+            self._hosts.check(named[0] if len(named) == 1 else None)
         await self._app(scope, receive, send)
 
 

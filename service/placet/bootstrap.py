@@ -6,24 +6,34 @@ from contextlib import AsyncExitStack
 
 from msgspec import Struct, structs
 
+from placet.application.activation import Activation
+from placet.application.audit import Audit
 from placet.application.cancel import CancelApproval
 from placet.application.clock import Clock, SystemClock
 from placet.application.consume import ConsumeApproval
 from placet.application.decide import DecideApproval
+from placet.application.decide_many import DecideMany
 from placet.application.directory import Directory
 from placet.application.enroll import Enrolment
 from placet.application.grants import Seals
+from placet.application.in_force import InForce
+from placet.application.issuer_documents import IssuerDocuments
+from placet.application.issuer_keys import IssuerKeys
+from placet.application.issuers import Issuers
 from placet.application.query import ReadApprovals
 from placet.application.readiness import Readiness
 from placet.application.report import ReportExecution
 from placet.application.request import RequestApproval
 from placet.application.reset import ResetClock
 from placet.application.rights import Rights
+from placet.application.rulebooks import Rulebooks, Source
+from placet.application.strangers import Strangers
 from placet.application.sweep import Sweeper
 from placet.application.waiters import Waiters
 from placet.application.withdraw import WithdrawOpen
 from placet.observability.metrics import Metrics
 from placet.settings import Settings
+from placet.settings.rule_files import RulesAt
 from placet.store.embedded import EmbeddedServer
 from placet.store.opened import Store, open_store
 from placet.store.stream import Transition
@@ -52,12 +62,16 @@ class Services(Struct, frozen=True, kw_only=True):
     store: Store
     ring: KeyringFile
     directory: Directory
+    issuers: Issuers
     enrolment: Enrolment
+    activation: Activation
     request: RequestApproval
     read: ReadApprovals
     decide: DecideApproval
+    decide_many: DecideMany
     cancel: CancelApproval
     withdraw: WithdrawOpen
+    audit: Audit
     reset_clock: ResetClock
     consume: ConsumeApproval
     report: ReportExecution
@@ -74,7 +88,11 @@ class Services(Struct, frozen=True, kw_only=True):
 
 
 async def open_services(
-    settings: Settings, *, clock: Clock | None = None, store: OpenStore | None = None
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    store: OpenStore | None = None,
+    rules: Source | None = None,
 ) -> Services:
     """Open everything; nothing runs by itself yet.
 
@@ -82,6 +100,7 @@ async def open_services(
         settings: What the operator wants.
         clock: A test's own. The store then judges by it too.
         store: A test's own store.
+        rules: A test's own rules, in place of files.
 
     Raises:
         EmbeddedError: The embedded store can't be started; the message says what to do.
@@ -117,12 +136,16 @@ async def open_services(
                 observe=metrics.store_batch,
             )
         exits.push_async_callback(opened.close)
-        services = _compose(settings, opened, timers, metrics, waiters)
+        files = RulesAt(settings.rules.policy_file, settings.rules.directory_file, settings.limits)
+        services = _compose(settings, opened, timers, metrics, waiters, rules or files)
+        exits.push_async_callback(services.issuers.close)
         exits.push_async_callback(services.sweeper.stop)
         return structs.replace(services, embedded=embedded, exits=exits.pop_all())
 
 
-def _compose(settings: Settings, store: Store, clock: Clock, metrics: Metrics, waiters: Waiters) -> Services:
+def _compose(
+    settings: Settings, store: Store, clock: Clock, metrics: Metrics, waiters: Waiters, rules: Source
+) -> Services:
     path = settings.keys.keyring_file
     if path is None:
         path = settings.store.data_dir / KEYRING_NAME
@@ -130,7 +153,20 @@ def _compose(settings: Settings, store: Store, clock: Clock, metrics: Metrics, w
     ring = KeyringFile(path)
     seals, rights = Seals(ring), Rights()
     issuer, limits, approvals = settings.server.public_url, settings.limits, store.approvals
-    directory = Directory(store.principals, ring, changed=lambda: _take_up(ring))
+    strangers = Strangers(clock, store.registry.tenants, metrics.failed_authentication)
+    issuers = Issuers(IssuerKeys(clock, IssuerDocuments().keys), clock, limits)
+    rulebooks, in_force = Rulebooks(rules), InForce(store.registry, ring)
+    directory = Directory(
+        store.principals,
+        ring,
+        strangers,
+        changed=lambda: _take_up(ring),
+        rulebooks=rulebooks,
+        issuers=issuers,
+    )
+    enrolment = Enrolment(store.principals, store.registry, directory, ring, in_force, clock)
+    activation = Activation(rulebooks, in_force, store.registry, directory, enrolment)
+    decide = DecideApproval(approvals, seals, limits, decided=metrics.decision)
     sweeper = Sweeper(
         approvals, directory, store.registry.tenants, limits, clock, pending=metrics.live_pending
     )
@@ -140,16 +176,20 @@ def _compose(settings: Settings, store: Store, clock: Clock, metrics: Metrics, w
         store=store,
         ring=ring,
         directory=directory,
-        enrolment=Enrolment(store.principals, store.registry, directory, ring, clock),
+        issuers=issuers,
+        enrolment=enrolment,
+        activation=activation,
         request=RequestApproval(approvals, directory, seals, limits),
         read=ReadApprovals(approvals, seals, rights, ring, issuer, waiters, store.stream, clock),
-        decide=DecideApproval(approvals, seals, limits, decided=metrics.decision),
-        cancel=CancelApproval(approvals),
+        decide=decide,
+        decide_many=DecideMany(decide, refused=metrics.refusal),
+        cancel=CancelApproval(approvals, seals),
         withdraw=WithdrawOpen(approvals, directory),
+        audit=Audit(approvals, seals),
         reset_clock=ResetClock(store.clocks),
         consume=ConsumeApproval(approvals, rights, seals, ring, issuer),
-        report=ReportExecution(approvals, limits),
-        readiness=Readiness(store, ring, issuer),
+        report=ReportExecution(approvals, seals, limits),
+        readiness=Readiness(store, ring, issuer, activation),
         waiters=waiters,
         sweeper=sweeper,
         metrics=metrics,

@@ -16,7 +16,7 @@ from tests.benchmarks.processes import Failed, module, running
 
 START_PATIENCE_S = 30.0
 MANY = "1000000"
-"""Live pending approvals: the benchmark asks more than people would answer."""
+"""Live pending approvals, and asks at once: the benchmark asks more than people would answer."""
 
 
 class Service:
@@ -65,6 +65,8 @@ def serving(directory: Path, cores: Cores, *, command: Sequence[str] = ()) -> It
         "PLACET_DATA_DIR": str(directory / "data"),
         "PLACET_LIVE_PENDING_PER_CLIENT": MANY,
         "PLACET_LIVE_PENDING_PER_TENANT": MANY,
+        "PLACET_ASK_RATE_PER_MINUTE": "60000000",
+        "PLACET_ASK_BURST": MANY,
         "PLACET_LOG_LEVEL": "warning",
     }
     settings = load(wanted)

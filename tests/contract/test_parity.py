@@ -20,8 +20,8 @@ from redis.asyncio import Redis
 from placet.domain import machine
 from placet.domain.canonical import canonicalize
 from placet.domain.limits import CLOCK_BEHIND_MAX_MS
-from placet.domain.machine import Ruling, State
-from placet.domain.model import Ask, OutcomeStatus, Status, Verdict
+from placet.domain.machine import Change, Ruling, State
+from placet.domain.model import Ask, Edited, OutcomeStatus, Status, Verdict
 from placet.store.approvals import Answer, person_mark
 from placet.store.codec import Report, Who
 from tests.conftest import a_store
@@ -36,6 +36,12 @@ WRONG = "0" * 64
 DAY_MS = 86_400_000
 MOST_RECORDS = 3
 """Few records meet more verbs each."""
+
+CHANGES = [
+    Change(digest=letter * 64, call=letter * 64, input=canonicalize({"order": letter}), counts=counts)
+    for letter in "ab"
+    for counts in (True, False)
+]
 
 clients = st.sampled_from(["runtime", "tool-server", "other"])
 people = st.sampled_from(["ann", "bob", "cid"])
@@ -126,20 +132,49 @@ class Parity(RuleBasedStateMachine):
     @rule(
         ask=asks,
         person=people,
-        verdict=st.sampled_from([Verdict.APPROVE, Verdict.APPROVE, Verdict.REJECT]),
-        fresh=st.sampled_from([True, True, True, False]),
+        verdict=st.sampled_from([Verdict.APPROVE] * 3 + [Verdict.REJECT, Verdict.EDIT]),
+        digest=st.sampled_from(["present", "present", "present", "asked", "wrong"]),
         allowed=mostly,
+        takes=st.sampled_from([(1, 1)] * 3 + [(2, 1), (1, 2), (3, 2)]),
+        change=st.sampled_from(CHANGES),
     )
-    def decide(self, *, ask: Ask, person: str, verdict: Verdict, fresh: bool, allowed: bool) -> None:
+    def decide(
+        self,
+        *,
+        ask: Ask,
+        person: str,
+        verdict: Verdict,
+        digest: str,
+        allowed: bool,
+        takes: tuple[int, int],
+        change: Change,
+    ) -> None:
         """A vote, at times on another card or by someone who may not."""
         now_ms = self.now_ms()
+        state = self.model.states[ask.id]
+        if verdict is Verdict.EDIT and state.input is None:
+            verdict = Verdict.APPROVE  # nobody changes what nobody here has
         attempt = machine.Decide(
             person=person_mark(person),
             verdict=verdict,
-            digest=digest_of(ask) if fresh else WRONG,
+            digest={"present": state.digest, "asked": digest_of(ask), "wrong": WRONG}[digest],
             refusal=None if allowed else "FORBIDDEN",
+            required=takes[0],
+            rejections=takes[1],
+            change=change if verdict is Verdict.EDIT else None,
         )
-        ballot = a_ballot(ask, person, verdict, digest=attempt.digest, refusal=attempt.refusal)
+        edited = Edited(input_hash=WRONG, digest=change.digest, counts=change.counts)
+        ballot = a_ballot(
+            ask,
+            person,
+            verdict,
+            digest=attempt.digest,
+            edited=edited if attempt.change else None,
+            refusal=attempt.refusal,
+            required=takes[0],
+            rejections=takes[1],
+            change=attempt.change,
+        )
         ruling = self.model.decide(ask.id, attempt, now_ms)
         self.compare(ask, ruling, self.run(self.store.decide(TENANT, ask.id, ballot, epoch=0)), now_ms)
 
@@ -220,7 +255,15 @@ class Parity(RuleBasedStateMachine):
     @rule(ask=asks, person=people)
     def approve(self, *, ask: Ask, person: str) -> None:
         """A plain approval, so that many records come to be granted."""
-        self.decide(ask=ask, person=person, verdict=Verdict.APPROVE, fresh=True, allowed=True)
+        self.decide(
+            ask=ask,
+            person=person,
+            verdict=Verdict.APPROVE,
+            digest="present",
+            allowed=True,
+            takes=(1, 1),
+            change=CHANGES[0],
+        )
 
     @rule(ask=asks, execution_id=executions, left_ms=st.sampled_from([60_000, 60_000, 1, 0]))
     def spend(self, *, ask: Ask, execution_id: str, left_ms: int) -> None:

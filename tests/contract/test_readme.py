@@ -1,8 +1,19 @@
 """What the README repeats from the code is what the code says."""
 
+import re
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from placet.domain.canonical import canonicalize, sha256_hex
 from placet.domain.error_docs import markdown_table
+from placet.tokens.claims import ApproverClaim
+from placet.tokens.issue import mint
+from placet.tokens.jwks import jwks
+from placet.tokens.keyring import Keyring
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
@@ -11,3 +22,42 @@ def test_the_table_of_errors_is_the_one_table() -> None:
     """The README's table is made from the error classes."""
     shown = README.split("<!-- errors -->\n")[1].split("<!-- /errors -->")[0]
     assert shown.strip() == markdown_table().strip()
+
+
+@pytest.fixture(scope="module")
+def is_granted() -> Callable[..., bool]:
+    """The README's check of a token elsewhere."""
+    told = re.findall(r"<!-- offline -->\n```python\n(.+?)^```$", README, re.DOTALL | re.MULTILINE)
+    assert len(told) == 1
+    names: dict[str, Any] = {}
+    exec(told[0], names)  # noqa: S102 - our own README
+    check: Callable[..., bool] = names["is_granted"]
+    return check
+
+
+def test_a_token_is_checked_offline_as_the_readme_says(is_granted: Callable[..., bool]) -> None:
+    """Good for the call that was approved and for no other; whatever else is presented is refused."""
+    now_ms = time.time_ns() // 1_000_000
+    ring, order = Keyring.create(now_ms), {"order": "A-1"}
+    token = mint(
+        ring.active,
+        issuer="https://placet.example",
+        audience="my-tool-server",
+        asker="runtime",
+        actor_id="agent-7",
+        approval_id="apr-1",
+        tenant="default",
+        capability="orders.refund",
+        digest="d" * 64,
+        input_hash=sha256_hex(canonicalize(order)),
+        approvers=(ApproverClaim(id="ann", at_ms=now_ms),),
+        now_ms=now_ms,
+        use_by_ms=now_ms + 60_000,
+    )
+    keys = jwks(ring, now_ms=now_ms)
+    assert is_granted(token, keys, "orders.refund", "agent-7", order) is True
+    assert is_granted(token, keys, "orders.cancel", "agent-7", order) is False
+    assert is_granted(token, keys, "orders.refund", "agent-8", order) is False
+    assert is_granted(token, keys, "orders.refund", "agent-7", {"order": "A-2"}) is False
+    for refused in ("", token[:-4], f"{token}."):
+        assert is_granted(refused, keys, "orders.refund", "agent-7", order) is False

@@ -111,7 +111,7 @@ class Service:
         line = process.stdout.readline()
         assert line, process.communicate()[1]
         self.said: dict[str, Any] = json.loads(line)
-        self.url: str = self.said["url"]
+        self.url = f"http://127.0.0.1:{self.said['port']}"
         self.family = psutil.Process(process.pid).children(recursive=True)
         """The store's processes."""
 

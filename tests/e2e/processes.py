@@ -40,7 +40,8 @@ class Replica:
     """
 
     def __init__(self, variables: Mapping[str, str], directory: Path, module: Sequence[str] = PLACET) -> None:
-        self._variables = {"PLACET_PORT": "0", "PLACET_METRICS_BIND": "127.0.0.1:0", **variables}
+        own = {"PLACET_PORT": "0", "PLACET_METRICS_BIND": "127.0.0.1:0", "PLACET_ASK_BURST": "1000000"}
+        self._variables = {**own, **variables}
         self._command = [sys.executable, *module, "serve", "--json"]
         directory.mkdir()
         self.log = directory / "log"

@@ -29,5 +29,16 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
         path["id"] = random.choice(list(_RECORDS))
         if isinstance(body, dict) and _DIGEST.fullmatch(str(body.get("digest"))):
             body["digest"] = _RECORDS[path["id"]]
+    for item in _items(body):
+        if _ID.fullmatch(str(item.get("id", ""))) and random.random() < _OFTEN:
+            item["id"] = random.choice(list(_RECORDS))
+            if _DIGEST.fullmatch(str(item.get("digest"))):
+                item["digest"] = _RECORDS[item["id"]]
     if _LONG_WAIT.fullmatch(str(query.get("wait", ""))):
         query["wait"] = random.choice([0, 1])
+
+
+def _items(body: object) -> list[dict[str, Any]]:
+    """The decisions of a batch, as far as they are any."""
+    items = body.get("decisions") if isinstance(body, dict) else None
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []

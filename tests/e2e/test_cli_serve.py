@@ -103,6 +103,18 @@ class TestStart:
         assert f"in use by process {service.process.pid}, serving at {service.url}" in said
         assert httpx.get(f"{service.url}/healthz", trust_env=False).status_code == 200
 
+    def test_who_holds_the_directory_is_said_before_that_the_port_is_taken(self, machine: Machine) -> None:
+        """To whoever starts it twice without thinking, the port says less."""
+        service = machine.serve()
+        ran = machine.placet("serve", "--port", str(service.said["port"]))
+        assert (
+            ran.returncode,
+            f"in use by process {service.process.pid}" in " ".join(ran.stderr.split()),
+        ) == (
+            3,
+            True,
+        )
+
     def test_a_taken_port_is_told_before_anything_is_started(self, machine: Machine) -> None:
         """The data directory is not even made."""
         with taken_port() as port:
@@ -128,7 +140,7 @@ class TestStart:
         """Status 2."""
         ran = machine.placet("serve", "--port", "x", PLACET_LOG_LEVEL="loud")
         assert ran.returncode == 2
-        assert "PLACET_PORT must be" in ran.stderr
+        assert "--port must be" in ran.stderr
         assert "PLACET_LOG_LEVEL must be" in ran.stderr
 
 

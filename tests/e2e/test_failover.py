@@ -29,10 +29,10 @@ def port() -> int:
 
 @pytest.fixture
 def stage(port: int) -> Iterator[Stage]:
-    """A service whose answers wait for the primary's disk and for one standby."""
+    """A store whose answers wait for its disk and for one standby; the service comes once there is one."""
     wanted = {"PLACET_DURABILITY": "replicated", "PLACET_STORE_CONFIRM_TIMEOUT_MS": "500"}
     options = {"--port": str(port), "--repl-diskless-sync-delay": "0"}
-    with several(1, *(word for option in options.items() for word in option), **wanted) as stage:
+    with several(0, *(word for option in options.items() for word in option), **wanted) as stage:
         yield stage
 
 
@@ -43,6 +43,7 @@ async def test_a_consumption_that_the_standby_missed(stage: Stage, port: int) ->
     standby, next_one = a_standby(stage, "standby", port), a_standby(stage, "next", port)
     try:
         await attached(standby)
+        await asyncio.to_thread(stage.add)
         async with casting(stage) as cast:
             (runtime,), (ann,) = await cast.client(), await cast.approver()
             asked = await runtime.asked(input=INPUT)

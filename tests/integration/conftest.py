@@ -9,6 +9,7 @@ from redis.asyncio import Redis
 
 from tests.factories import ManualClock
 from tests.harness import Harness, opened
+from tests.ruled import Opening, ruling
 
 
 @pytest.fixture(scope="session")
@@ -39,3 +40,12 @@ async def pair(
     """Two replicas over one store of every kind."""
     async with opened(client, ring_directory, clock) as here, opened(client, ring_directory, clock) as there:
         yield here, there
+
+
+@pytest.fixture
+async def under(
+    client: Redis, ring_directory: Path, clock: ManualClock, tmp_path: Path
+) -> AsyncIterator[Opening]:
+    """Opens a service under one rule of an operator's, over a store of every kind in turn."""
+    async with ruling(client, ring_directory, clock, tmp_path) as opening:
+        yield opening

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness import QUESTION, Harness, reason, record
+from tests.harness import QUESTION, Harness, quorum, reason, record
 
 
 async def test_the_least_question_gets_every_default(anywhere: Harness) -> None:
@@ -47,7 +47,9 @@ async def test_the_least_question_gets_every_default(anywhere: Harness) -> None:
         "expires_at": "2027-01-15T08:15:00.000Z",
         "use_within_ms": None,
         "use_by": None,
-        "quorum": {"required": 1, "approved": 0},
+        "quorum": quorum(),
+        "rule": {"name": "built-in", "policy": None},
+        "claimed": None,
         "decisions": [],
         "consumption": None,
         "outcome": None,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness import Harness, reason, record, refusal
+from tests.harness import Harness, quorum, reason, record, refusal
 
 
 @pytest.mark.parametrize(("decision", "status"), [("approve", "approved"), ("reject", "rejected")])
@@ -15,7 +15,9 @@ async def test_a_decision_moves_the_record(anywhere: Harness, decision: str, sta
     asked = await runtime.asked()
     decided = record(await ann.decide(asked, decision, comment="seen it"))
     assert decided["status"] == status
-    assert decided["quorum"] == {"required": 1, "approved": int(decision == "approve")}
+    assert decided["quorum"] == quorum(
+        approved=int(decision == "approve"), rejected=int(decision == "reject")
+    )
     (vote,) = decided["decisions"]
     assert vote == {
         "decision": decision,
@@ -132,7 +134,7 @@ async def test_an_expiry_is_nobodys_decision(anywhere: Harness) -> None:
     anywhere.clock.move(2_001)
     seen = await runtime.seen(asked["id"])
     assert (seen["status"], seen["decisions"], seen["consumption"]) == ("expired", [], None)
-    assert seen["quorum"] == {"required": 1, "approved": 0}
+    assert seen["quorum"] == quorum()
     trail = record(await runtime.trail(asked["id"]))["items"]
     assert [(line["type"], line["by"]) for line in trail][1:] == [("expired", "system")]
     await anywhere.services.sweeper.sweep()

@@ -176,13 +176,14 @@ async def test_the_largest_question_works_like_a_small_one(anywhere: Harness) ->
 
 
 async def test_one_byte_more_is_too_large(h: Harness) -> None:
-    """One byte over the bound is 413, whatever it would have said."""
+    """One byte over the bound is 413, whatever it would have said; the bound is named."""
     runtime = await h.client()
     body = question('"' + "y" * (256 * 1024 - len(question('""')) + 1) + '"')
     response = await runtime.call("POST", "/v1/approvals", content=body, headers=JSON)
     assert refusal(response) == (413, "INPUT_TOO_LARGE")
     response = await runtime.call("POST", "/v1/approvals", content=b" " * 262_145, headers=JSON)
     assert refusal(response) == (413, "INPUT_TOO_LARGE")
+    assert response.json()["details"] == {"max_bytes": 262_144}
 
 
 async def test_an_agreeing_hash_beside_the_input_is_fine(h: Harness) -> None:

@@ -70,7 +70,7 @@ async def test_a_grant_ends_with_the_right_of_whoever_gave_it(pair: tuple[Harnes
 
 
 async def test_a_bridge_that_is_gone_takes_its_grants_along(anywhere: Harness) -> None:
-    """Who was only ever spoken for is entitled as long as some bridge may speak for them."""
+    """Who was spoken for is entitled as long as that very bridge may speak for them."""
     runtime = await anywhere.client()
     bounds: dict[str, Any] = {"people": ["bob"], "max_risk": "high"}
     bridge = await anywhere.client("bridge", "decide_as", **bounds)
@@ -81,6 +81,9 @@ async def test_a_bridge_that_is_gone_takes_its_grants_along(anywhere: Harness) -
     response = await runtime.consume(asked, token)
     assert reason(response) == (403, "FORBIDDEN", "approver-no-longer-entitled")
     await anywhere.client("other-bridge", "decide_as", **bounds)
+    response = await runtime.consume(asked, token)
+    assert reason(response) == (403, "FORBIDDEN", "approver-no-longer-entitled")
+    await anywhere.services.enrolment.rotate("default", "client:bridge")
     record(await runtime.consume(asked, token))
 
 

@@ -56,6 +56,25 @@ async def test_a_revoked_credential_does_not_come_back(
     assert ALARM in caplog.messages
 
 
+@pytest.mark.parametrize("looked", ["here", "there"])
+async def test_whoever_was_told_of_a_revocation_sees_it_taken_back(
+    pair: tuple[Harness, Harness], caplog: pytest.LogCaptureFixture, looked: str
+) -> None:
+    """A replica that has answered 401, and to nobody else: the whole roll put back, it refuses."""
+    here, there = pair
+    runtime = await here.client()
+    kept = await taken(here)
+    h = here if looked == "here" else there
+    caller = holder(h, "runtime", runtime.credential)
+    record(await caller.list())
+    await here.services.enrolment.revoke("default", "client:runtime")
+    assert refusal(await caller.list()) == (401, "UNAUTHENTICATED")
+    await put_back(here, kept, "p", "y", "m")
+    assert refusal(await caller.list()) == SPOILT
+    assert refusal(await caller.ask()) == SPOILT
+    assert ALARM in caplog.messages
+
+
 async def test_a_replica_that_looks_for_the_first_time_sees_a_row_put_back(
     pair: tuple[Harness, Harness],
 ) -> None:

@@ -77,6 +77,22 @@ async def test_an_owner_since_then_is_one_too(anywhere: Harness) -> None:
     assert refusal(await zoe.decide(asked)) == SELF
 
 
+@pytest.mark.parametrize("way", ["acts", "is acted for"])
+async def test_an_owner_of_a_client_that_was_revoked_stays_one(anywhere: Harness, way: str) -> None:
+    """Taking a service's credentials back does not free its owners to approve what goes by its name."""
+    runtime = await anywhere.client()
+    await anywhere.client("deployer", "consume", owners=["zoe"])
+    zoe, ann = await anywhere.approver("zoe"), await anywhere.approver()
+    await anywhere.services.enrolment.revoke("default", "client:deployer")
+    actor: dict[str, Any] = {"id": "Deployer", "kind": "service"}
+    if way == "is acted for":
+        actor = {"id": "agent-7", "kind": "agent", "on_behalf_of": ["deployer"]}
+    first, second = await runtime.asked(actor=actor), await runtime.asked(actor=actor, input=1)
+    assert refusal(await zoe.decide(first)) == SELF
+    assert record(await zoe.decide(second, "reject"))["status"] == "rejected"
+    assert record(await ann.decide(first))["status"] == "approved"
+
+
 async def test_an_administrator_is_not_exempt(anywhere: Harness) -> None:
     """B74: a bridge that is also an administrator speaks for nobody on their own request."""
     runtime = await anywhere.client()

@@ -37,8 +37,10 @@ async def test_a_whole_life_is_told_in_order(anywhere: Harness) -> None:
     ]
     items = record(await runtime.trail(asked["id"]))["items"]
     assert [each["at"][17:23] for each in items] == ["00.000"] * 4 + ["01.000"] * 3
-    assert set(items[0]) == {"seq", "at", "type", "by"}
-    assert set(items[4]) == {"seq", "at", "type", "by", "channel"}
+    told = {"seq", "at", "type", "by", "credential"}
+    assert set(items[0]) == told | {"rule", "digest", "input_hash"}
+    assert set(items[4]) == told | {"channel", "digest"}
+    assert set(items[5]) == told
 
 
 async def test_every_kind_of_refused_vote_is_told(anywhere: Harness) -> None:

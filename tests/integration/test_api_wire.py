@@ -65,13 +65,13 @@ async def test_our_own_names_are_answered(h: Harness, host: str) -> None:
 
 
 @pytest.mark.parametrize("hosts", [[each] for each in BAD_HOSTS] + [[], ["localhost", "localhost"]])
-async def test_other_names_find_nothing_here(h: Harness, hosts: list[str]) -> None:
+async def test_other_names_are_refused(h: Harness, hosts: list[str]) -> None:
     """A page of another site can't reach us by naming us otherwise, credential or not."""
     runtime = await h.client()
     named = [(b"host", each.encode()) for each in hosts]
     for path in ("/healthz", "/v1/approvals", "/openapi.json"):
         exchange = await Exchange(h.app, "GET", path, [*named, bearer(runtime.credential)]).run()
-        assert exchange.refusal == (404, "ROUTE_NOT_FOUND")
+        assert exchange.refusal == (421, "HOST_NOT_ALLOWED")
         assert len(exchange.header("x-request-id")) == 1
 
 

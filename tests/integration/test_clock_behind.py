@@ -90,8 +90,15 @@ class TestOperators:
         """However many there are, it is one sentence, and names none: anybody may ask."""
         for tenant in ("a", "b", "c"):
             await jumped(anywhere, tenant)
-        await anywhere.client(tenant="spared")
         assert await faults(anywhere) == [fault("a tenant (and 2 more)")]
+
+    async def test_one_tenant_s_clock_takes_nobody_else_away(self, anywhere: Harness) -> None:
+        """The others are served, so calls are welcome; the tenant's own are refused one by one."""
+        runtime, asked = await jumped(anywhere, "a")
+        spared = await anywhere.client(tenant="spared")
+        assert await faults(anywhere) == []
+        assert refusal(await runtime.read(asked["id"])) == (503, "STORE_UNAVAILABLE")
+        record(await spared.list())
 
     async def test_a_mark_that_is_no_time_is_called_that(self, anywhere: Harness) -> None:
         """There is no number of seconds to tell."""

@@ -174,7 +174,7 @@ async def test_head_is_answered_as_get_without_the_content(h: Harness, path: str
 
 
 @pytest.mark.parametrize(
-    ("path", "status"), [("/readyz", 503), ("/errors/NOPE", 404), ("/nowhere", 404), ("/errors", 404)]
+    ("path", "status"), [("/readyz", 503), ("/errors/NOPE", 404), ("/nowhere", 404), ("/errors", 421)]
 )
 async def test_head_of_what_is_refused_has_no_content_either(h: Harness, path: str, status: int) -> None:
     """The status and type of the problem, and its length."""

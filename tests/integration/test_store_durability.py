@@ -99,6 +99,22 @@ class TestOpening:
             await inspect(settings, None)
         assert "hunter2" not in str(caught.value)
 
+    async def test_a_wrong_password_is_said_to_be_that(self, fleet: Fleet) -> None:
+        """Whether there is none or another; neither is repeated."""
+        socket = fleet.run("valkey", "--requirepass", "hunter2")
+        for given in ("", ":hunter3@"):
+            settings = settings_of(socket, redis_url=Secret(f"unix://{given}{socket}"))
+            with pytest.raises(StoreRefused, match="refuses the user or the password") as caught:
+                await inspect(settings, None)
+            assert "hunter" not in str(caught.value)
+
+    async def test_a_user_that_may_not_look_is_said_to_be_that(self, fleet: Fleet) -> None:
+        """Its rights are the server's to change."""
+        socket = fleet.run("valkey", "--user", "looker", "on", "nopass", "~*", "+@all", "-info")
+        settings = settings_of(socket, redis_url=Secret(f"unix://looker:x@{socket}"))
+        with pytest.raises(StoreRefused, match="does not let its user ask INFO"):
+            await inspect(settings, None)
+
     async def test_a_fit_server_is_opened(self, valkey_socket: Path) -> None:
         """By URL too."""
         url = Secret(f"unix://{valkey_socket}")

@@ -20,6 +20,7 @@ from tests.factories import ManualClock
 from tests.steps import approval_of, asked, cancel, dump, events, read, report, spend, trail_of, voted
 
 SEAL, PRINT = "seal-1", "print-1"
+HERE, THERE = "https://here.example", "https://there.example"
 
 
 async def test_tenants_are_listed_by_name(store: Store) -> None:
@@ -30,13 +31,42 @@ async def test_tenants_are_listed_by_name(store: Store) -> None:
     assert await store.registry.tenants() == ["alpha", "beta"]
 
 
-async def test_the_issuer_is_the_last_to_say_so(store: Store) -> None:
-    """Replicas see under which public URL the newest of them issues tokens."""
-    assert await store.registry.issuer() is None
-    for issuer in ("https://old.example", "https://new.example"):
-        await store.registry.show_issuer(issuer)
-    assert await store.registry.issuer() == "https://new.example"
-    assert await store.registry.tenants() == []
+class TestIssuer:
+    """The public URL under which tokens are issued: one at a time, while somebody is there who does."""
+
+    async def test_there_is_none_before_anybody_serves(self, store: Store) -> None:
+        """Looking takes none."""
+        assert await store.registry.issuer() is None
+        assert await store.registry.issuer() is None
+
+    async def test_it_is_the_first_to_say_so(self, store: Store) -> None:
+        """Whoever comes with another is told which it is, and changes nothing."""
+        assert await store.registry.hold_issuer(HERE) == HERE
+        assert await store.registry.hold_issuer(THERE) == HERE
+        assert await store.registry.hold_issuer(HERE) == HERE
+        assert await store.registry.issuer() == HERE
+        assert await store.registry.tenants() == []
+
+    async def test_it_lapses_when_nobody_repeats_it(self, store: Store) -> None:
+        """Then the next who comes has it."""
+        await store.registry.hold_issuer(HERE, lease_ms=-1)
+        assert await store.registry.issuer() is None
+        assert await store.registry.hold_issuer(THERE) == THERE
+
+    async def test_repeating_it_renews_it(self, store: Store) -> None:
+        """From then on it lasts as long as any."""
+        await store.registry.hold_issuer(HERE, lease_ms=-1)
+        await store.registry.hold_issuer(HERE)
+        assert await store.registry.hold_issuer(THERE) == HERE
+
+    @pytest.mark.parametrize("held", [b"https://here.example", b"99999999999999 https://here.example", b""])
+    async def test_what_no_replica_would_have_written_counts_for_nothing(
+        self, store: Store, client: Redis, held: bytes
+    ) -> None:
+        """A deadline beyond every lease is of a clock that had jumped: nobody is locked out by it."""
+        await client.hset("placet:registry", "issuer", held)
+        assert await store.registry.issuer() is None
+        assert await store.registry.hold_issuer(THERE) == THERE
 
 
 @pytest.mark.parametrize("name", [b"t:", b"t:Upper", b"t:}:m", b"t:\xff", b"t:" + b"a" * 64, b"x:alpha"])
@@ -137,7 +167,7 @@ class TestUnreachable:
             pytest.param(lambda registry: registry.remove_tenant("alpha"), id="remove_tenant"),
             pytest.param(lambda registry: registry.tenants(), id="tenants"),
             pytest.param(lambda registry: registry.issuer(), id="issuer"),
-            pytest.param(lambda registry: registry.show_issuer("https://one.example"), id="show_issuer"),
+            pytest.param(lambda registry: registry.hold_issuer("https://one.example"), id="hold_issuer"),
             pytest.param(lambda registry: registry.agree_on_keyring(1, PRINT, SEAL), id="agree"),
         ],
     )

@@ -1,5 +1,6 @@
 """A store that waits for a replica: what was answered outlives its primary (B67)."""
 
+import asyncio
 import socket as sockets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,11 +10,13 @@ import psutil  # type: ignore[import-untyped] # it ships no types
 import pytest
 from redis.asyncio import Redis
 
+from placet.application.readiness import Readiness
 from placet.domain.errors import StoreUnavailable
 from placet.domain.machine import Ruling
 from placet.settings import Durability
-from placet.store.connection import Level
-from tests.factories import a_creation, an_ask
+from placet.store.opened import StoreRefused
+from placet.tokens.keyring_file import KeyringFile, load_or_create
+from tests.factories import T0_MS, a_creation, an_ask
 from tests.fleet import META, Fleet, calls_of, opened
 from tests.steps import approval_of, approved, asked, cancel, read, spend, voted
 
@@ -150,10 +153,29 @@ class TestReplicated:
             await pair.promote()
             assert (await cancel(store, await asked(store))).ruling is Ruling.OK
 
-    async def test_too_few_replicas_are_a_warning(self, pair: Pair) -> None:
-        """More may attach; each answer waits for them anyway."""
-        async with opened(pair.primary, durability_replicas=2, **self.REPLICATED) as store:
-            (finding,) = [each for each in store.findings if each.subject == "replication"]
-            assert (finding.level, "1 replicas" in finding.text) == (Level.WARN, True)
+    async def test_too_few_replicas_are_refused(self, pair: Pair) -> None:
+        """Nothing would ever be answered."""
+        with pytest.raises(StoreRefused, match="1 of 2 replicas follow"):
+            async with opened(pair.primary, durability_replicas=2, **self.REPLICATED):
+                pass
+
+    async def test_a_replica_that_is_lost_is_told(self, pair: Pair, tmp_path: Path) -> None:
+        """For as long as it is away, and whoever asks whether we are ready."""
+        async with opened(pair.primary, **self.REPLICATED) as store:
+            assert await store.lacking() is None
+            (await pair.process(pair.replica)).kill()
+            async with asyncio.timeout(20):
+                while (lacking := await store.lacking()) is None:  # noqa: ASYNC110 - the server tells nobody
+                    await asyncio.sleep(0.01)
+            assert lacking.startswith("0 of 1 replicas follow the server")
+            load_or_create(tmp_path / "keyring.json", T0_MS)
+            ring = KeyringFile(tmp_path / "keyring.json")
+            assert await Readiness(store, ring, "https://here.example").faults() == [lacking]
+            (await pair.process(pair.primary)).kill()
             with pytest.raises(StoreUnavailable):
-                await asked(store)
+                await store.lacking()
+
+    async def test_nobody_misses_replicas_that_confirm_nothing(self, pair: Pair) -> None:
+        """They were not asked for."""
+        async with opened(pair.replica, durability=Durability.BEST_EFFORT) as store:
+            assert await store.lacking() is None

@@ -82,23 +82,46 @@ async def test_a_refusal_gives_a_live_record_no_end(store: Store, client: Redis)
 async def test_what_has_ended_is_kept_for_a_while(
     store: Store, client: Redis, clock: ManualClock, status: Status
 ) -> None:
-    """Record, log and idempotency key for the record's retention, the input for its own."""
+    """Record, log and idempotency key for the record's retention, the input for its own.
+
+    An input that nobody decided on goes sooner: a client alone can make any number of them.
+    """
     ask = await in_status(store, clock, status, new=KEYED, run="run-1")
     await store.approvals.sweep(TENANT, limit=1)
     ends = await lives(client)
     for name in (f"a:{ask.id}", f"l:{ask.id}", "k:runtime:key"):
         assert about(RECORD_MS, ends.pop(name))
-    assert about(INPUT_MS, ends.pop(f"i:{ask.id}"))
+    undecided = status in {Status.EXPIRED, Status.CANCELLED}
+    assert about(DAY_MS if undecided else INPUT_MS, ends.pop(f"i:{ask.id}"))
     assert set(ends) == {"x:r:run-1"}
     assert ends["x:r:run-1"] > RECORD_MS
 
 
 async def test_an_expired_grant_is_kept_for_a_while(store: Store, client: Redis, clock: ManualClock) -> None:
-    """The other way to expire."""
+    """The other way to expire; somebody decided it, so that its input is kept like any other."""
     ask = await approved(store, use_within_ms=1)
     clock.move(2)
     await store.approvals.sweep(TENANT, limit=1)
-    assert about(RECORD_MS, (await lives(client))[f"a:{ask.id}"])
+    ends = await lives(client)
+    assert about(RECORD_MS, ends[f"a:{ask.id}"])
+    assert about(INPUT_MS, ends[f"i:{ask.id}"])
+
+
+async def test_a_withdrawn_grant_is_kept_for_a_while(store: Store, client: Redis) -> None:
+    """It was decided before."""
+    ask = await approved(store)
+    await cancel(store, ask)
+    assert about(INPUT_MS, (await lives(client))[f"i:{ask.id}"])
+
+
+async def test_a_retention_under_a_day_is_that_of_undecided_inputs_too(
+    client: Redis, clock: ManualClock
+) -> None:
+    """The day is the longest, not the least."""
+    store = a_store(client, clock, limits=Limits(input_retention_ms=3_600_000))
+    ask = await asked(store)
+    await cancel(store, ask)
+    assert about(3_600_000, (await lives(client))[f"i:{ask.id}"])
 
 
 async def test_it_counts_from_the_moment_the_end_was_written(

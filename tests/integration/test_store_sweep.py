@@ -77,6 +77,18 @@ class TestSweep:
         assert (await store.approvals.sweep(TENANT, limit=10)).settled == 0
         assert await client.zcard("{placet:default}:w") == 0
 
+    async def test_a_key_of_another_kind_stops_nothing(
+        self, store: Store, client: Redis, clock: ManualClock
+    ) -> None:
+        """What stands in a record's place and is none is cleared as a leftover; the others are settled."""
+        first, last = await asked(store), await asked(store, new={"expires_in_ms": WAIT_MS + 1})
+        await client.delete("{placet:default}:a:" + first.id)
+        await client.set("{placet:default}:a:" + first.id, "no record")
+        clock.move(WAIT_MS + 2)
+        swept = await store.approvals.sweep(TENANT, limit=10)
+        assert (swept.settled, swept.next_due_ms, swept.live_pending) == (1, None, 0)
+        assert approval_of(await read(store, last)).status is Status.EXPIRED
+
 
 @pytest.mark.parametrize("index", ["w", "g"])
 async def test_a_leftover_is_cleared_not_settled(

@@ -7,6 +7,7 @@ import pytest
 from placet.settings import Durability, Environment, MetricsSettings, ServerSettings, SettingsError, load
 
 _HOME = {"HOME": "/home/ann"}
+_SHARED = {"PLACET_KEYRING_FILE": "/k", "PLACET_PUBLIC_URL": "https://p.example.com"}
 _REACHABLE = (
     "PLACET_HOST can be reached by others: set PLACET_TLS_CERT_FILE and PLACET_TLS_KEY_FILE, or name the "
     "proxy that ends TLS in PLACET_TRUSTED_PROXIES"
@@ -128,6 +129,27 @@ class TestPublicUrl:
             "PLACET_PUBLIC_URL must be https in production unless its host is loopback",
         )
 
+    @pytest.mark.parametrize(
+        ("store", "host"),
+        [
+            ("redis://store.example", "127.0.0.1"),
+            ("redis://10.0.0.5:6379", "127.0.0.1"),
+            ("redis://127.0.0.1", "192.0.2.1"),
+            ("unix:///run/v.sock", "0.0.0.0"),
+        ],
+    )
+    def test_replicas_need_one(self, store: str, host: str) -> None:
+        """By default each would have its own, and refuse the others' tokens."""
+        environ = {"PLACET_REDIS_URL": store, "PLACET_HOST": host, "PLACET_TRUSTED_PROXIES": "10.0.0.1"}
+        (problem,) = _problems(environ | {"PLACET_KEYRING_FILE": "/k"})
+        assert problem.startswith("PLACET_PUBLIC_URL is required with PLACET_REDIS_URL: ")
+
+    @pytest.mark.parametrize("store", ["redis://127.0.0.1", "redis://[::1]:1", "unix:///run/v.sock"])
+    def test_a_developer_on_one_machine_needs_none(self, store: str) -> None:
+        """The default reaches whoever can reach the service."""
+        environ = _HOME | {"PLACET_REDIS_URL": store, "PLACET_KEYRING_FILE": "/k"}
+        assert load(environ).server.public_url == "http://127.0.0.1:8420"
+
 
 class TestHosts:
     """The names a Host header may carry."""
@@ -170,7 +192,7 @@ class TestStore:
 
     def test_an_external_store_confirms_nothing_by_default(self) -> None:
         """What a foreign server can promise is for its operator to say."""
-        store = load(_HOME | {"PLACET_REDIS_URL": "redis://h", "PLACET_KEYRING_FILE": "/k"}).store
+        store = load(_HOME | _SHARED | {"PLACET_REDIS_URL": "redis://h"}).store
         assert store.durability is Durability.BEST_EFFORT
         assert not store.embedded
 
@@ -191,7 +213,7 @@ class TestStore:
     )
     def test_good_urls(self, url: str) -> None:
         """TCP, TLS and unix sockets."""
-        secret = load(_HOME | {"PLACET_REDIS_URL": url, "PLACET_KEYRING_FILE": "/k"}).store.redis_url
+        secret = load(_HOME | _SHARED | {"PLACET_REDIS_URL": url}).store.redis_url
         assert secret is not None
         assert secret.reveal() == url
 

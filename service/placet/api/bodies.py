@@ -1,6 +1,7 @@
 """From bytes to a typed body, in the order of judgement: media type, size, JSON, and, later, members."""
 
 import asyncio
+import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -9,6 +10,7 @@ import msgspec
 from msgspec import Struct, ValidationError
 
 from placet.api.issues import invalid
+from placet.application.commands import DecideItem, DecideMany
 from placet.domain.admission import Fault, FaultKind, admit
 from placet.domain.error_terms import Issue
 from placet.domain.errors import (
@@ -29,6 +31,8 @@ BODY_TIMEOUT_S = 30
 _MEDIA_TYPE = re.compile(r'application/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?', re.IGNORECASE)
 _LENGTH_MAX_DIGITS = 15
 _BOUND = frozenset({"input", "context"})
+_BATCH_ENVELOPE = 3
+"""Containers around ``input`` in ``{"decisions": [{"input": …}]}``."""
 
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 Header = Callable[[bytes], str | None]
@@ -59,7 +63,7 @@ async def read(receive: Receive, header: Header, most_bytes: int, *, optional: b
     ):
         raise UnsupportedMediaType
     if length is not None and length.isdecimal() and _exceeds(length, most_bytes):
-        raise InputTooLarge
+        raise InputTooLarge(most_bytes)
     chunks: list[bytes] = []
     size = 0
     try:
@@ -71,7 +75,7 @@ async def read(receive: Receive, header: Header, most_bytes: int, *, optional: b
                 chunks.append(message.get("body", b""))
                 size += len(chunks[-1])
                 if size > most_bytes:
-                    raise InputTooLarge
+                    raise InputTooLarge(most_bytes)
                 if not message.get("more_body", False):
                     return b"".join(chunks)
     except TimeoutError as late:
@@ -83,18 +87,38 @@ def _exceeds(length: str, most: int) -> bool:
     return len(length) > _LENGTH_MAX_DIGITS or int(length) > most
 
 
-def parse(raw: bytes, limits: Limits) -> tuple[Any, Fault | None]:
+def parse(raw: bytes, limits: Limits, shape: type[Struct] | None = None) -> tuple[Any, Fault | None]:
     """The body's value as strictly admitted, or the fault that its members are refused for later.
+
+    Args:
+        raw: The body.
+        limits: How deep ``input`` and ``context`` may be.
+        shape: What the body is to become: it says how deep these stand themselves.
 
     Raises:
         InputInvalid: 400; it is not JSON in UTF-8.
     """
     try:
-        return admit(raw, max_depth=limits.max_input_depth), None
+        envelope = _BATCH_ENVELOPE if shape is DecideMany else 1
+        return admit(raw, max_depth=limits.max_input_depth, envelope=envelope), None
     except Fault as fault:
         if fault.kind is FaultKind.NOT_JSON:
-            raise InputInvalid([Issue(path="", message="It is not JSON in UTF-8.")], status=400) from fault
+            message = f"It is not JSON in UTF-8{_place(raw)}."
+            raise InputInvalid([Issue(path="", message=message)], status=400) from fault
         return None, fault
+
+
+def _place(raw: bytes) -> str:
+    """Where bytes stop being JSON, where that can be told; never what stands there."""
+    try:
+        json.loads(raw.decode())
+    except UnicodeDecodeError as fault:
+        return f" (at byte {fault.start + 1})"
+    except json.JSONDecodeError as fault:
+        return f" (at line {fault.lineno}, column {fault.colno})"
+    except (ValueError, RecursionError):
+        return ""
+    return ""
 
 
 _FAULTS = {
@@ -114,11 +138,18 @@ def convert(value: Any, fault: Fault | None, shape: type[Struct]) -> Struct:  # 
         InputInvalid: 422; another member is wrong.
     """
     if fault is not None:
-        member = fault.pointer[1:].partition("/")[0]
-        if member in _BOUND and member in shape.__struct_fields__:
+        if _is_bound(fault.pointer, shape):
             raise ApprovalUnserializableInput(fault.pointer)
         raise InputInvalid([Issue(path=fault.pointer, message=_FAULTS[fault.kind])])
     try:
         return msgspec.convert(value, shape)
     except ValidationError as error:
-        raise invalid(error) from error
+        raise invalid(error, value, shape) from error
+
+
+def _is_bound(pointer: str, shape: type[Struct]) -> bool:
+    """Whether this place is in a member that is bound, of the body itself or of one of its items."""
+    steps = pointer.split("/")[1:]
+    if shape is DecideMany:
+        shape, steps = DecideItem, steps[2:] if steps[:1] == ["decisions"] else []
+    return bool(steps) and steps[0] in _BOUND and steps[0] in shape.__struct_fields__

@@ -1,6 +1,6 @@
 """A call and its answer, free of any framework: what operations take and give."""
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 import msgspec
@@ -22,7 +22,8 @@ class Call(Struct, frozen=True, kw_only=True):
 
     ``body`` is the typed body (``None`` where the call takes none), ``admitted`` the same as it was
     admitted. ``began_s`` is when it arrived on the clock's ``monotonic_s``; ``gone`` returns when the
-    client has hung up.
+    client has hung up; ``rejudged`` authenticates the caller anew, for an operation that goes on by itself
+    where credentials have changed.
     """
 
     caller: Caller
@@ -33,6 +34,7 @@ class Call(Struct, frozen=True, kw_only=True):
     header: Callable[[bytes], str | None]
     began_s: float
     gone: Callable[[], Coroutine[Any, Any, None]]
+    rejudged: Callable[[], Awaitable[Caller]]
 
     @property
     def client(self) -> Client:

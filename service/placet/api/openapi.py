@@ -23,6 +23,7 @@ _RECORD = ("Approval", "The record as it is now.")
 _ANSWERED = {
     "list_approvals": ("ApprovalPage", "A page of records."),
     "get_approval_events": ("Trail", "The trail."),
+    "decide_approvals": ("DecisionResults", "What became of each."),
     "cancel_run": ("RunCancelled", "What became of the run's approvals."),
     "introspect_token": ("Introspection", "The judgement."),
 }

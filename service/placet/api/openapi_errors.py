@@ -15,9 +15,13 @@ PROBLEM = "application/problem+json"
 ON_EVERY_ANSWER = ("X-Request-ID", "Cache-Control")
 """Headers of all that the API answers."""
 
-_ANYWHERE = ("UNAUTHENTICATED", "ROUTE_NOT_FOUND", "INTERNAL_ERROR", "STORE_UNAVAILABLE")
+_UNAVAILABLE = ("ISSUER_UNAVAILABLE", "STORE_UNAVAILABLE")
+_ANYWHERE = (
+    *("UNAUTHENTICATED", "ROUTE_NOT_FOUND", "HOST_NOT_ALLOWED", "RATE_LIMITED", "INTERNAL_ERROR"),
+    *_UNAVAILABLE,
+)
 _OF_BODIES = ("UNSUPPORTED_MEDIA_TYPE", "INPUT_TOO_LARGE")
-_SHARED = frozenset({*_ANYWHERE, *_OF_BODIES, "METHOD_NOT_ALLOWED"} - {"ROUTE_NOT_FOUND"})
+_SHARED = frozenset({*_ANYWHERE, *_OF_BODIES, "METHOD_NOT_ALLOWED"} - {"ROUTE_NOT_FOUND", *_UNAVAILABLE})
 """Codes that have a status to themselves wherever they occur: written down once, and referred to."""
 
 
@@ -71,6 +75,7 @@ def public_answers() -> dict[str, Object]:
     """The error responses of a public document."""
     return {
         "404": _response([_usual("ROUTE_NOT_FOUND")]),
+        "421": {"$ref": "#/components/responses/HOST_NOT_ALLOWED"},
         "500": {"$ref": "#/components/responses/INTERNAL_ERROR"},
     }
 

@@ -18,7 +18,7 @@ from placet.application.cancel import RunCancelled, Skipped
 from placet.application.consume import Verdict
 from placet.application.views import Sight, record_view, trail_view
 from placet.domain.error_terms import ForbiddenReason
-from placet.domain.errors import ApprovalTokenInvalid, Forbidden, InputInvalid, PlacetError
+from placet.domain.errors import ApprovalExpired, ApprovalTokenInvalid, Forbidden, InputInvalid, PlacetError
 from placet.domain.limits import Limits
 from placet.domain.model import Approval, Status
 from placet.store import keys
@@ -82,6 +82,15 @@ BODIES: Mapping[str, Examples] = MappingProxyType(
                 approver={"id": story.APPROVER.id},
             ),
         },
+        "decide_approvals": {
+            "several": _said(
+                "Two approvals, decided either way",
+                decisions=[
+                    {"id": story.APPROVAL_ID, "decision": "approve", "digest": _DIGEST},
+                    {"id": story.OTHER_ID, "decision": "reject", "digest": _DIGEST, "comment": "Twice?"},
+                ],
+            ),
+        },
         "cancel_approval": {"empty": _said("Nothing to say")},
         "cancel_run": {"empty": _said("Nothing to say")},
         "consume_approval": {"spend": _said("The token, and the call about to run", **_SPEND)},
@@ -126,12 +135,29 @@ ANSWERS: Mapping[str, Mapping[int, Examples]] = MappingProxyType(
             },
         },
         "get_approval_events": {
-            200: {"trail": _answer("A whole life", {"items": [trail_view(line) for line in story.TRAIL]})},
+            200: {
+                "trail": _answer(
+                    "A whole life", {"items": [trail_view(line, Sight.WHOLE) for line in story.TRAIL]}
+                )
+            },
         },
         "decide_approval": {
             200: {
                 "approved": _record("Approved", story.APPROVED, Sight.CARD),
                 "rejected": _record("Rejected", story.REJECTED, Sight.CARD),
+            },
+        },
+        "decide_approvals": {
+            200: {
+                "several": _answer(
+                    "One was taken, one came too late",
+                    {
+                        "results": [
+                            {"id": story.APPROVAL_ID, "approval": record_view(story.APPROVED, Sight.CARD)},
+                            {"id": story.OTHER_ID, "error": ApprovalExpired().problem()},
+                        ]
+                    },
+                ),
             },
         },
         "cancel_approval": {200: {"cancelled": _record("Withdrawn", story.CANCELLED)}},
@@ -141,7 +167,7 @@ ANSWERS: Mapping[str, Mapping[int, Examples]] = MappingProxyType(
                     "One was open, one had run",
                     RunCancelled(
                         cancelled=(story.APPROVAL_ID,),
-                        skipped=(Skipped(id="apr_0c77e41a52", status=Status.CONSUMED),),
+                        skipped=(Skipped(id=story.OTHER_ID, status=Status.CONSUMED),),
                     ),
                 ),
                 "none": _answer("Nothing was open", RunCancelled(cancelled=(), skipped=())),

@@ -33,7 +33,10 @@ SECURITY_SCHEMES: Object = {
         "type": "http",
         "scheme": "bearer",
         "bearerFormat": "plc_<tenant>_<key id>_<secret>",
-        "description": "The credential of a person (`placet approvers create`).",
+        "description": (
+            "The credential of a person (`placet approvers create`), or a token that an OIDC issuer of the "
+            "directory gave them."
+        ),
     },
 }
 

@@ -29,6 +29,8 @@ BODIES: Mapping[type[Struct], str] = MappingProxyType(
     {
         commands.Create: "CreateBody",
         commands.Decide: "DecideBody",
+        commands.DecideMany: "DecideManyBody",
+        commands.DecideItem: "DecideItem",
         commands.Cancel: "CancelBody",
         commands.Consume: "ConsumeBody",
         commands.Introspect: "IntrospectBody",
@@ -44,7 +46,9 @@ VIEWS: Mapping[type[Struct], str] = MappingProxyType(
     {
         views.RecordView: "Approval",
         views.ActorView: "Actor",
+        views.ClaimedView: "Claimed",
         views.QuorumView: "Quorum",
+        views.RuleView: "Rule",
         views.DecisionView: "Decision",
         views.ConsumptionView: "Consumption",
         views.OutcomeView: "Outcome",
@@ -208,6 +212,10 @@ def _refine(schemas: dict[str, Object], limits: Limits) -> None:
     create["not"] = {"required": ["expires_in_ms", "expires_at"]}
     asked = create["properties"]
     asked["expires_in_ms"] |= {"minimum": limits.expires_in_min_ms, "maximum": limits.expires_in_max_ms}
+    asked["expires_in_ms"]["description"] += (
+        " Where neither this nor `expires_at` is sent: what the rule says, else"
+        f" {limits.expires_in_default_ms}."
+    )
     asked["use_within_ms"]["maximum"] = limits.use_within_max_ms
     asked["allowed_decisions"] |= {"uniqueItems": True, "contains": {"const": model.Verdict.REJECT.value}}
     pointer = schemas["PresentationBody"]["properties"]["redact"]["items"]

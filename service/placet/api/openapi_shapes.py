@@ -64,7 +64,7 @@ class Problem(Shape, frozen=True, kw_only=True):
     code: str
     stage: Stage
     retryable: bool
-    details: dict[str, str | tuple[str, ...]] | UnsetType = UNSET
+    details: dict[str, str | int | tuple[str, ...]] | UnsetType = UNSET
     model: ModelFace
     confirmation: ConfirmationFace
     failure: FailureFace
@@ -81,6 +81,20 @@ class Trail(Shape, frozen=True, kw_only=True):
     """An approval's audit trail, oldest first."""
 
     items: tuple[TrailView, ...]
+
+
+class DecisionResult(Shape, frozen=True, kw_only=True):
+    """What became of one decision of several: either the approval as it is now, or why it was refused."""
+
+    id: str
+    approval: RecordView | UnsetType = UNSET
+    error: Problem | UnsetType = UNSET
+
+
+class DecisionResults(Shape, frozen=True, kw_only=True):
+    """What became of several decisions, in the order in which they were sent."""
+
+    results: tuple[DecisionResult, ...]
 
 
 class Health(Shape, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from placet.application.commands import Create
 from placet.application.grants import members_of
 from placet.domain import binding, machine
-from placet.domain.authority import BUILT_IN, CHANNEL_API
+from placet.domain.authority import BUILT_IN
 from placet.domain.canonical import canonicalize
 from placet.domain.events import EventType
 from placet.domain.limits import Limits
@@ -34,6 +34,7 @@ from placet.domain.model import (
     Verdict,
     Vote,
 )
+from placet.domain.voters import CHANNEL_API
 from placet.settings import ServerSettings
 from placet.tokens.claims import ApproverClaim
 from placet.tokens.issue import mint
@@ -43,6 +44,7 @@ from placet.tokens.keys import SealKey, SecretBytes, SigningKey, key_id
 TENANT = "default"
 CLIENT = "shop-agent"
 APPROVAL_ID = "apr_2f8c61d09b"
+OTHER_ID = "apr_0c77e41a52"
 RUN = "run-42"
 EXECUTION = f"{RUN}/attempt-1"
 APPROVER = Person(id="marta@example.com", display_name="Marta Lind")
@@ -95,6 +97,7 @@ def _ask(said: dict[str, Any]) -> Ask:
         "input_held": True,
         "deadline": "default",
         "owners": (),
+        "rule": BUILT_IN.rule,
     }
     return msgspec.json.decode(msgspec.json.encode({**defaulted, **known}), type=Ask)
 
@@ -116,6 +119,7 @@ def _asked(ask: Ask, canonical: bytes) -> Approval:
         use_by_ms=None,
         required=BUILT_IN.quorum,
         approved=0,
+        rejected=0,
         votes=(),
         consumption=None,
         outcome=None,
@@ -142,6 +146,7 @@ def _decided(pending: Approval, verdict: Verdict) -> Approval:
         status=Status.APPROVED if granted else Status.REJECTED,
         use_by_ms=use_by_ms if granted else None,
         approved=int(granted),
+        rejected=int(not granted),
         votes=(CastVote(vote=vote, sealed=_UNSEALED, at_ms=DECIDED_MS),),
         now_ms=DECIDED_MS,
     )

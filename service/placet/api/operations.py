@@ -1,5 +1,6 @@
 """The operations of the API: each takes a call, asks its use case, renders what came of it."""
 
+import asyncio
 import re
 
 from msgspec import Struct
@@ -9,12 +10,14 @@ from placet.api.queries import ListQuery, ReadQuery
 from placet.application.cancel import CancelApproval
 from placet.application.consume import ConsumeApproval
 from placet.application.decide import DecideApproval
+from placet.application.decide_many import Decided, DecideMany
+from placet.application.directory import Caller
 from placet.application.query import Filters, ReadApprovals, Seen
 from placet.application.report import ReportExecution
 from placet.application.request import RequestApproval
 from placet.application.views import Sight, link_of, pending_body, record_view, sight_of, trail_view
 from placet.domain.error_terms import Issue
-from placet.domain.errors import InputInvalid
+from placet.domain.errors import InputInvalid, PlacetError
 from placet.domain.limits import IDEMPOTENCY_KEY_PATTERN, Limits
 from placet.domain.model import Approval, Status
 from placet.store.record import Record
@@ -28,6 +31,7 @@ class UseCases(Struct, frozen=True, kw_only=True):
     request: RequestApproval
     read: ReadApprovals
     decide: DecideApproval
+    decide_many: DecideMany
     cancel: CancelApproval
     consume: ConsumeApproval
     report: ReportExecution
@@ -70,18 +74,32 @@ async def list_(use: UseCases, call: Call) -> Answer:
         limit=use.limits.page_default if query.limit is None else query.limit,
         cursor=query.cursor,
     )
-    return ok({"items": [_view(seen) for seen in listed.items], "next_cursor": listed.next_cursor})
+    items = []
+    for seen in listed.items:
+        if not seen.record.small:
+            await asyncio.sleep(0)  # hiding values of a large input takes a while; others get their turn
+        items.append(_view(seen))
+    return ok({"items": items, "next_cursor": listed.next_cursor})
 
 
 async def trail(use: UseCases, call: Call) -> Answer:
     """``GET /v1/approvals/{id}/events``."""
-    entries = await use.read.trail(call.caller, call.path["id"])
-    return ok({"items": [trail_view(entry) for entry in entries]})
+    entries, sight = await use.read.trail(call.caller, call.path["id"])
+    return ok({"items": [trail_view(entry, sight) for entry in entries]})
 
 
 async def decide(use: UseCases, call: Call) -> Answer:
     """``POST /v1/approvals/{id}/decision``."""
     return _record(call, await use.decide(call.caller, call.path["id"], call.body))
+
+
+async def decide_many(use: UseCases, call: Call) -> Answer:
+    """``POST /v1/decisions``."""
+    results = []
+    for each in await use.decide_many(call.caller, call.body.decisions, call.rejudged):
+        await asyncio.sleep(0)  # a hundred large inputs take a while; others get their turn
+        results.append(_result(each))
+    return ok({"results": results})
 
 
 async def cancel(use: UseCases, call: Call) -> Answer:
@@ -121,6 +139,16 @@ def _view(seen: Seen) -> object:
 
 
 def _record(call: Call, approval: Approval, *, replayed: bool | None = None) -> Answer:
+    return ok(record_view(approval, _sight(call.caller, approval), replayed=replayed))
+
+
+def _result(decided: Decided) -> object:
+    outcome = decided.outcome
+    if isinstance(outcome, PlacetError):
+        return {"id": decided.id, "error": outcome.problem()}
+    return {"id": decided.id, "approval": record_view(outcome, _sight(decided.caller, outcome))}
+
+
+def _sight(caller: Caller, approval: Approval) -> Sight:
     # Whoever was let to act on a record sees at least its frame.
-    sight = sight_of(call.caller, approval) or Sight.FRAME
-    return ok(record_view(approval, sight, replayed=replayed))
+    return sight_of(caller, approval) or Sight.FRAME

@@ -115,7 +115,7 @@ def _reasons(doc: ErrorDoc) -> tuple[Markup, ...]:
     if not doc.reasons:
         return ()
     rows = ((code(reason), sentence) for reason, sentence in doc.reasons.items())
-    return (el("h2", "Reasons"), table(("details.reason", "What to do"), rows))
+    return (el("h2", "Reasons"), table(("details.reason, and what else is there", "What to do"), rows))
 
 
 def _example(doc: ErrorDoc) -> tuple[Markup, ...]:

@@ -91,6 +91,18 @@ OPERATIONS: Mapping[str, OperationProse] = MappingProxyType(
                 " names the person it speaks for in `approver`. `edit` is not taken yet."
             ),
         ),
+        "decide_approvals": OperationProse(
+            tag="Decide",
+            description=(
+                "Up to a hundred decisions in one call, each judged and recorded as if it had come alone, and"
+                " answered with the approval or with the problem document that it would have got alone. One"
+                " that is refused is no reason to refuse the others.\n\n"
+                "A body that is not as described, or names an approval twice, is refused as a whole before"
+                " anything is decided. Where the store goes away in between, what is known is answered, and"
+                " the rest is `STORE_UNAVAILABLE`: the same call again is safe.\n\n"
+                "`path` in the issues of an item, and `details.path`, start at the root of the whole body."
+            ),
+        ),
         "consume_approval": OperationProse(
             tag="Execute",
             description=(

@@ -65,13 +65,14 @@ def parse(raw: bytes, shape: type[Struct], limits: Limits) -> Struct:
         repeated = next(name for name in names if names.count(name) > 1)
         raise InputInvalid([Issue(path="/" + escape(repeated), message="It may be given once.")])
     for name in _NUMBERS & values.keys():
-        if _WHOLE.fullmatch(values[name]):
-            values[name] = int(values[name])
+        if not _WHOLE.fullmatch(values[name]):
+            raise InputInvalid([Issue(path=f"/{name}", message="It must be a whole number, in digits.")])
+        values[name] = int(values[name])
     try:
         # Strictly: the lenient mode takes "null" for no filter at all.
         query = msgspec.convert(values, shape)
     except ValidationError as fault:
-        raise invalid(fault) from fault
+        raise invalid(fault, values, shape) from fault
     for name, most in (("wait", limits.wait_max_s), ("limit", limits.page_max)):
         if getattr(query, name, None) is not None and getattr(query, name) > most:
             raise InputInvalid([Issue(path=f"/{name}", message=f"It must be at most {most}.")])

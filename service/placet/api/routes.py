@@ -63,7 +63,6 @@ ROUTES: tuple[Route, ...] = (
             "APPROVAL_ALREADY_EXISTS",
             "INVOCATION_CONFLICT",
             "APPROVAL_UNSERIALIZABLE_INPUT",
-            "RATE_LIMITED",
         ),
     ),
     Route(
@@ -114,6 +113,17 @@ ROUTES: tuple[Route, ...] = (
             "APPROVAL_INPUT_MISMATCH",
             "APPROVAL_SELF_APPROVAL",
         ),
+    ),
+    Route(
+        method="POST",
+        path="/v1/decisions",
+        name="decide_approvals",
+        summary="Decide several, each by itself",
+        operation=operations.decide_many,
+        scopes=frozenset({Scope.DECIDE_AS}),
+        approvers=True,
+        body=commands.DecideMany,
+        conflicts=("APPROVAL_UNSERIALIZABLE_INPUT",),
     ),
     Route(
         method="POST",

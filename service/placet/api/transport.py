@@ -5,40 +5,43 @@ Knows nothing of Litestar, so that another server could carry it.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
-from functools import lru_cache, partial
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 from placet.api import bodies, queries
 from placet.api.bodies import HungUp, Receive
 from placet.api.call import Answer, Call, problem
+from placet.api.hosts import Hosts
 from placet.api.operations import UseCases
 from placet.api.routes import Route, Router
 from placet.application.clock import Clock
-from placet.application.directory import Directory
+from placet.application.directory import Caller, Directory
 from placet.domain.error_terms import ForbiddenReason
 from placet.domain.errors import (
+    ApprovalUnserializableInput,
     Forbidden,
+    InputInvalid,
+    InputTooLarge,
     InternalError,
     PlacetError,
-    RouteNotFound,
     StoreUnavailable,
     Unauthenticated,
+    UnsupportedMediaType,
 )
+from placet.domain.limits import JUDGED_MAX
 from placet.observability.context import bound_request_id
 from placet.observability.metrics import Metrics
-from placet.settings.hosts import accepted
 from placet.store.approvals import Rejudge
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 
-_JUDGED_MAX = 32
-"""Judgements of one call while credentials keep changing under it; then it is asked to come back. A long
-wait may meet many a change."""
 _BEARER = "bearer "
 _SERVER_FAULT = 500
+_UNASKED = (ApprovalUnserializableInput, Forbidden, InputInvalid, InputTooLarge, UnsupportedMediaType)
+"""Refusals that may come before any script was told the caller's epoch."""
 
 _log = logging.getLogger("placet.api")
 
@@ -51,7 +54,7 @@ class Transport:
         directory: Authenticates callers.
         clock: For how long a caller waits.
         metrics: Counts requests and refusals.
-        hosts: The names that are ours (:mod:`placet.settings.hosts`).
+        hosts: The names that are ours.
     """
 
     def __init__(
@@ -60,14 +63,14 @@ class Transport:
         directory: Directory,
         clock: Clock,
         metrics: Metrics,
-        hosts: Collection[str],
+        hosts: Hosts,
     ) -> None:
         self._use = use
         self._directory = directory
         self._clock = clock
         self._metrics = metrics
         self._router = Router()
-        self._is_ours = lru_cache(maxsize=256)(partial(accepted, allowed=hosts))
+        self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -81,7 +84,7 @@ class Transport:
             try:
                 route, parameters = self._find(scope, headers.get(b"host"))
                 name = route.name
-                answer = await self._serve(route, parameters, scope["query_string"], headers, receive)
+                answer = await self._serve(route, parameters, scope, headers, receive)
             except HungUp:
                 return
             except PlacetError as error:
@@ -97,37 +100,61 @@ class Transport:
                 _log.debug("call", extra={"route": name, "status": answer.status, "code": answer.code})
 
     def _find(self, scope: Scope, host: str | None) -> tuple[Route, Mapping[str, str]]:
-        if not self._is_ours(host):
-            raise RouteNotFound
+        self._hosts.check(host)
         return self._router.find(scope["method"], scope["path"])
 
     async def _serve(
         self,
         route: Route,
         parameters: Mapping[str, str],
-        query_string: bytes,
+        scope: Scope,
         headers: Mapping[bytes, str],
         receive: Receive,
     ) -> Answer:
+        authenticate = partial(self._directory.authenticate, _credential(headers), _address(scope))
+        caller = await authenticate()
+        query_string = scope["query_string"]
+        try:
+            return await self._judge(route, parameters, query_string, headers, receive, authenticate, caller)
+        except _UNASKED:
+            # No script was told of it, and whether the credential still counts comes before all else.
+            try:
+                await self._directory.confirm(caller)
+            except Rejudge:
+                self._directory.forget(caller.tenant)
+                await authenticate()
+            raise
+
+    async def _judge(
+        self,
+        route: Route,
+        parameters: Mapping[str, str],
+        query_string: bytes,
+        headers: Mapping[bytes, str],
+        receive: Receive,
+        authenticate: Callable[[], Awaitable[Caller]],
+        caller: Caller,
+    ) -> Answer:
         use = self._use
-        credential = _credential(headers)
-        caller = await self._directory.authenticate(credential)
         admitted, fault = None, None
         if route.body is not None:
             most_bytes = use.limits.max_body_bytes + (bodies.TOKEN_ROOM_BYTES if route.carries_token else 0)
             raw = await bodies.read(receive, headers.get, most_bytes, optional=route.body_optional)
-            admitted, fault = bodies.parse(raw, use.limits) if raw or not route.body_optional else ({}, None)
+            is_left_out = route.body_optional and not raw
+            admitted, fault = ({}, None) if is_left_out else bodies.parse(raw, use.limits, route.body)
 
         async def gone() -> None:
             while (await receive())["type"] != "http.disconnect":
                 pass
 
+        async def rejudged() -> Caller:
+            self._directory.forget(caller.tenant)
+            return _admitted(route, await authenticate())
+
         began_s = self._clock.monotonic_s()
-        for _ in range(_JUDGED_MAX):
-            if not route.admits(caller.principal):
-                raise Forbidden(ForbiddenReason.SCOPE, scopes=route.scopes)
+        for _ in range(JUDGED_MAX):
             call = Call(
-                caller=caller,
+                caller=_admitted(route, caller),
                 path=parameters,
                 query=queries.parse(query_string, route.query, use.limits),
                 body=None if route.body is None else bodies.convert(admitted, fault, route.body),
@@ -135,13 +162,25 @@ class Transport:
                 header=headers.get,
                 began_s=began_s,
                 gone=gone,
+                rejudged=rejudged,
             )
             try:
                 return await route.operation(use, call)
             except Rejudge:
-                self._directory.forget(caller.tenant)
-                caller = await self._directory.authenticate(credential)
+                caller = await rejudged()
         raise StoreUnavailable
+
+
+def _admitted(route: Route, caller: Caller) -> Caller:
+    if not route.admits(caller.principal):
+        raise Forbidden(ForbiddenReason.SCOPE, scopes=route.scopes)
+    return caller
+
+
+def _address(scope: Scope) -> str:
+    """Where a request comes from: what a declared proxy says, where there is one."""
+    client = scope.get("client")
+    return str(client[0]) if client else ""
 
 
 def _credential(headers: Mapping[bytes, str]) -> str:

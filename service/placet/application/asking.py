@@ -90,8 +90,8 @@ def ask_of(
     )
 
 
-def under(ask: Ask, terms: Terms, policy: str | None) -> Ask:
-    """The same, with what its rule says of it."""
+def under(ask: Ask, terms: Terms, policy: str | None, credential: str | None = None) -> Ask:
+    """The same, with what its rule says of it, and what the asker showed."""
     default_ms, most_ms = terms.use_within_ms
     use_within_ms = default_ms or most_ms if ask.use_within_ms is None else ask.use_within_ms
     return structs.replace(
@@ -99,6 +99,7 @@ def under(ask: Ask, terms: Terms, policy: str | None) -> Ask:
         use_within_ms=use_within_ms,
         rule=terms.rule,
         policy=policy,
+        credential=credential,
         required=terms.quorum,
         rejections=terms.rejections,
     )

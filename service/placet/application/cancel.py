@@ -5,7 +5,7 @@ import asyncio
 from msgspec import Struct
 
 from placet.application.directory import Caller
-from placet.application.rulings import error_for
+from placet.application.grants import Seals, readable
 from placet.domain.machine import Ruling
 from placet.domain.model import Approval, Status
 from placet.domain.principals import Client, Scope
@@ -33,8 +33,9 @@ class RunCancelled(Struct, frozen=True, kw_only=True):
 class CancelApproval:
     """The use cases."""
 
-    def __init__(self, store: Approvals) -> None:
+    def __init__(self, store: Approvals, seals: Seals) -> None:
         self._store = store
+        self._seals = seals
 
     async def __call__(self, caller: Caller, client: Client, approval_id: str) -> Approval:
         """Withdraw one.
@@ -44,11 +45,7 @@ class CancelApproval:
             Rejudge: Credentials changed meanwhile.
         """
         answer = await self._cancel(caller, client, approval_id)
-        approval = None if answer.record is None else answer.record.approval()
-        if approval is None or answer.ruling not in {Ruling.OK, Ruling.UNCHANGED}:
-            party = approval is not None and client.name in {approval.ask.asked_by, approval.ask.audience}
-            raise error_for(answer.ruling, approval, party=party)
-        return approval
+        return self._seals.taken(answer, client.name)
 
     async def run(self, caller: Caller, client: Client, run: str) -> RunCancelled:
         """Withdraw what is left of a run. An unknown run is an empty one."""
@@ -59,7 +56,7 @@ class CancelApproval:
             page = await self._store.page(
                 caller.tenant, keys.run_index(run), after=after, limit=_PAGE, epoch=caller.epoch
             )
-            found = [record.approval() for record in page.records]
+            found = readable(page.records)
             mine = [approval for approval in found if _may_cancel(client, approval)]
             open_ids = [each.ask.id for each in mine if each.status in {Status.PENDING, Status.APPROVED}]
             answers = await asyncio.gather(*(self._cancel(caller, client, each) for each in open_ids))
@@ -69,7 +66,8 @@ class CancelApproval:
                 if answer is not None and answer.ruling in {Ruling.OK, Ruling.UNCHANGED}:
                     cancelled.append(approval.ask.id)
                 else:
-                    status = answer.record.approval().status if answer and answer.record else approval.status
+                    now = [answer.record] if answer and answer.record else []
+                    status = next((each.status for each in readable(now)), approval.status)
                     skipped.append(Skipped(id=approval.ask.id, status=status))
             after = page.last
             if after is None:
@@ -79,7 +77,7 @@ class CancelApproval:
         return await self._store.cancel(
             caller.tenant,
             approval_id,
-            Who(by=client.name),
+            Who(by=client.name, credential=caller.credential),
             admin=client.may(Scope.ADMIN),
             sees=client.sees(),
             epoch=caller.epoch,

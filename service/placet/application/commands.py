@@ -94,6 +94,18 @@ class Decide(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     approver: ApproverBody | UnsetType = UNSET
 
 
+class DecideItem(Decide, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One decision of several: what ``Decide`` says, and about which approval."""
+
+    id: Id
+
+
+class DecideMany(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``POST /v1/decisions``: each is judged by itself."""
+
+    decisions: Annotated[tuple[DecideItem, ...], Meta(min_length=1, max_length=limits.BATCH_MAX_ITEMS)]
+
+
 class Cancel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``POST …/cancel``: nothing to say."""
 

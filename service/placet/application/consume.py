@@ -67,7 +67,8 @@ class ConsumeApproval:
         judged = self._rights.known(caller, approval_id)
         if judged is None:  # it was granted elsewhere, or who may decide has changed since
             read = await self._store.get(caller.tenant, approval_id, epoch=caller.epoch)
-            judged = None if read.record is None else self._rights.judge(caller, read.record.approval())
+            if read.record is not None:
+                judged = self._rights.judge(caller, self._seals.opened(read.record))
         refusal = None if judged is None else judged.refusal
         call, canonical = presented(caller.tenant, body, judged)
         claims = None if body.token is None else self._claims(caller, body.token)
@@ -75,6 +76,7 @@ class ConsumeApproval:
             claims = None
         spend = Spending(
             client=client.name,
+            credential=caller.credential,
             sees=client.sees(),
             execution_id=body.execution_id,
             nonce=secrets.token_bytes(12),
@@ -86,12 +88,9 @@ class ConsumeApproval:
             refusal=None if refusal is None else refusal.code,
         )
         answer = await self._store.consume(caller.tenant, approval_id, spend, epoch=caller.epoch)
-        approval = None if answer.record is None else answer.record.approval()
         if refusal is not None and answer.ruling is Ruling.REFUSED:
             raise refusal
-        if approval is None or answer.ruling not in {Ruling.OK, Ruling.REPLAYED}:
-            party = approval is not None and client.name in {approval.ask.asked_by, approval.ask.audience}
-            raise error_for(answer.ruling, approval, party=party)
+        approval = self._seals.taken(answer, client.name)
         self._seals.prove_grant(approval, call)
         return Consumed(approval=approval, replayed=answer.ruling is Ruling.REPLAYED)
 
@@ -103,7 +102,7 @@ class ConsumeApproval:
         if answer.record is None:
             presented(caller.tenant, body, None)  # a malformed call is named all the same
             return _refused(ApprovalTokenInvalid() if claims is None else error_for(answer.ruling))
-        approval = answer.record.approval()
+        approval = self._seals.opened(answer.record)
         judged = self._rights.judge(caller, approval)
         call, canonical = presented(caller.tenant, body, judged)
         attempt = machine.Consume(

@@ -6,15 +6,18 @@ from msgspec import UNSET
 
 from placet.application.commands import Decide
 from placet.application.directory import Caller
-from placet.application.grants import Seals
+from placet.application.grants import Seals, hashes_of
 from placet.application.rulings import error_for
 from placet.application.views import sight_of
+from placet.domain import binding
+from placet.domain.authority import BUILT_IN
+from placet.domain.canonical import canonicalize
 from placet.domain.error_terms import Issue
 from placet.domain.errors import InputInvalid
 from placet.domain.identity import check_id
 from placet.domain.limits import Limits
-from placet.domain.machine import Ruling
-from placet.domain.model import Approval, Status, Verdict, Vote
+from placet.domain.machine import Change, Ruling
+from placet.domain.model import Approval, Edited, Status, Verdict, Vote
 from placet.domain.principals import Client
 from placet.store.approvals import Approvals, Ballot
 
@@ -52,12 +55,15 @@ class DecideApproval:
         read = await self._store.get(caller.tenant, approval_id, epoch=caller.epoch)
         if read.record is None:
             raise error_for(read.ruling)
-        shown = read.record.approval()
+        shown = self._seals.opened(read.record)
         hidden = sight_of(caller, shown) is None
-        if body.decision is Verdict.APPROVE and shown.status is Status.PENDING and not hidden:
+        if body.decision is not Verdict.REJECT and shown.status is Status.PENDING and not hidden:
             self._seals.prove_card(shown)  # before a vote on it is sealed
-        voter = caller.authority.voter(caller.principal, "" if body.approver is UNSET else body.approver.id)
-        refusal = caller.authority.judge_vote(voter, shown.ask, body.decision, body.comment, shown.waited_ms)
+        authority, ask = caller.authority, shown.ask
+        voter = authority.voter(caller.principal, "" if body.approver is UNSET else body.approver.id)
+        refusal = authority.judge_vote(voter, ask, body.decision, body.comment, shown.waited_ms)
+        terms = authority.terms(ask) or BUILT_IN  # where there are none, nobody gets past the refusal
+        change = None if body.input is UNSET else _change(shown, body, counts=authority.edit_counts(ask))
         vote = Vote(
             decision=body.decision,
             approver=voter.person,
@@ -65,6 +71,10 @@ class DecideApproval:
             submitted_by=None if voter.bridge is None else voter.bridge.name,
             comment=body.comment,
             digest=body.digest,
+            credential=caller.credential,
+            seen_at_ms=shown.now_ms,
+            edited=None if change is None else _edited_by(change),
+            vouched=voter.vouched,
         )
         ballot = Ballot(
             vote=vote,
@@ -72,13 +82,14 @@ class DecideApproval:
             person=voter.key,
             hidden=hidden,
             refusal=None if refusal is None else refusal.code,
+            required=max(ask.required, terms.quorum),
+            rejections=min(ask.rejections, terms.rejections),
+            change=change,
         )
         answer = await self._store.decide(caller.tenant, approval_id, ballot, epoch=caller.epoch)
         if answer.ruling is Ruling.REFUSED and refusal is not None:
             raise refusal
-        approval = None if answer.record is None else answer.record.approval()
-        if approval is None or answer.ruling not in {Ruling.OK, Ruling.UNCHANGED}:
-            raise error_for(answer.ruling, approval)
+        approval = self._seals.taken(answer)
         if answer.ruling is Ruling.OK and approval.status is not Status.PENDING:
             self._decided(approval.requested_at_ms, approval.now_ms)
         return approval
@@ -100,3 +111,22 @@ class DecideApproval:
             issues.append(Issue(path="/comment", message=f"It must be at most {most} characters."))
         if issues:
             raise InputInvalid(issues)
+
+
+def _change(shown: Approval, body: Decide, *, counts: bool) -> Change:
+    """What the decision makes of the question.
+
+    Raises:
+        InputInvalid: It makes nothing of it.
+    """
+    canonical = canonicalize(body.input)
+    hash_of_input = binding.input_hash(canonical)
+    if hash_of_input == shown.input_hash and body.digest == shown.digest:
+        raise InputInvalid([Issue(path="/input", message="It changes nothing; approve instead.")])
+    digest, call = hashes_of(shown.ask, hash_of_input)
+    return Change(digest=digest, call=call, input=canonical, counts=counts)
+
+
+def _edited_by(change: Change) -> Edited:
+    """The same, as a vote says it."""
+    return Edited(input_hash=binding.input_hash(change.input), digest=change.digest, counts=change.counts)

@@ -9,6 +9,13 @@ A roll that is not as it was sealed (:mod:`placet.application.roll`), or that we
 seen here, lets nobody of its tenant in. That is ``INTERNAL_ERROR`` with an alarm in the log, as for a broken
 seal anywhere: 401 would blame credentials that may be good, and ``STORE_UNAVAILABLE`` would have every caller
 try again until an operator has acted.
+
+Who may decide what is told by the rules that the roll names (:mod:`placet.application.rulebooks`). A replica
+that has not got those lets nobody of the tenant in: ``STORE_UNAVAILABLE``, for another replica may have them.
+
+A credential that nobody here knows is looked up, at once or as :mod:`placet.application.strangers` says. One
+that is none of ours may be the token of an OIDC issuer (:mod:`placet.application.issuers`): whom it is of is
+judged among the same principals, at the same epoch.
 """
 
 import hashlib
@@ -16,13 +23,17 @@ import hmac
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Self
 
 from msgspec import Struct
 
+from placet.application.issuers import Issuers
 from placet.application.roll import RollSpoilt, opened, went_back
+from placet.application.rulebooks import NoFiles, Rulebooks
+from placet.application.strangers import Strangers
 from placet.domain.authority import Authority, Rulebook
-from placet.domain.errors import InternalError, Unauthenticated
+from placet.domain.errors import InternalError, StoreUnavailable, Unauthenticated
 from placet.domain.limits import TENANT_PATTERN
 from placet.domain.principals import Approver, Client, Principal
 from placet.store.approvals import Rejudge
@@ -39,11 +50,15 @@ _log = logging.getLogger(__name__)
 
 
 class Caller(Struct, frozen=True, kw_only=True):
-    """An authenticated principal, the epoch at which it was one, and who may decide what at that epoch."""
+    """An authenticated principal, the epoch at which it was one, and who may decide what at that epoch.
+
+    ``credential`` is the id of what it showed, for the trail: a credential's key id, or an issuer's name.
+    """
 
     principal: Principal
     epoch: int
     authority: Authority
+    credential: str | None = None
 
     @property
     def tenant(self) -> str:
@@ -57,35 +72,55 @@ class Caller(Struct, frozen=True, kw_only=True):
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
-    """A tenant's principals with a live credential, and who may decide what among them, as of ``epoch``."""
+    """A tenant's principals with a live credential, and who may decide what among them, as of ``epoch``.
+
+    Attributes:
+        epoch: When that was.
+        clients: The clients, by name.
+        approvers: The approvers, by id.
+        by_key: All of them, by the ids of their credentials.
+        rules: Who may decide what; ``None`` where this replica has not got the tenant's rules.
+    """
 
     epoch: int
-    authority: Authority
-    by_key: dict[str, Principal]
+    clients: Mapping[str, Client]
+    approvers: Mapping[str, Approver]
+    by_key: Mapping[str, Principal]
+    rules: Authority | None
 
     @classmethod
-    def of(cls, tenant: str, epoch: int, principals: Iterable[Principal], rulebook: Rulebook) -> Self:
+    def of(cls, tenant: str, epoch: int, principals: Iterable[Principal], rulebook: Rulebook | None) -> Self:
         """Those of ``principals`` that are not revoked: a revoked one's name is taken, and that is all."""
+        principals = tuple(principals)
         live = [each for each in principals if each.keys]
-        authority = Authority(
-            tenant=tenant,
-            clients={each.name: each for each in live if isinstance(each, Client)},
-            approvers={each.id: each for each in live if isinstance(each, Approver)},
-            people=rulebook.people,
-            policies=rulebook.policies,
+        clients = {each.name: each for each in live if isinstance(each, Client)}
+        approvers = {each.id: each for each in live if isinstance(each, Approver)}
+        rules = (
+            None
+            if rulebook is None
+            else Authority(
+                tenant=tenant,
+                clients=clients,
+                approvers=approvers,
+                people=rulebook.people,
+                policies=rulebook.policies,
+                issuers=rulebook.issuers,
+                retired=tuple(each for each in principals if isinstance(each, Client) and not each.keys),
+            )
         )
         by_key = {key.kid: each for each in live for key in each.keys}
-        return cls(epoch=epoch, authority=authority, by_key=by_key)
+        return cls(epoch=epoch, clients=clients, approvers=approvers, by_key=by_key, rules=rules)
 
     @property
-    def clients(self) -> Mapping[str, Client]:
-        """The clients, by name."""
-        return self.authority.clients
+    def authority(self) -> Authority:
+        """Who may decide what.
 
-    @property
-    def approvers(self) -> Mapping[str, Approver]:
-        """The approvers, by id."""
-        return self.authority.approvers
+        Raises:
+            StoreUnavailable: This replica has not got the tenant's rules.
+        """
+        if self.rules is None:
+            raise StoreUnavailable
+        return self.rules
 
 
 class Directory:
@@ -94,31 +129,43 @@ class Directory:
     Args:
         store: Where their rolls are.
         ring: Has the key to their seals, and heeds which signing keys they say are revoked.
+        strangers: Says how much is done about credentials that nobody knows.
         changed: Called before a tenant is read: something has changed, and it may be the keyring.
-        rulebook: Gives the operator's directory and rules.
+        rulebooks: The operator's directory and rules, by what rolls name.
+        issuers: Proves tokens of OIDC issuers; without it there are none.
     """
 
     def __init__(
         self,
         store: Principals,
         ring: KeyringFile,
+        strangers: Strangers,
         changed: Callable[[], None] = lambda: None,
-        rulebook: Callable[[], Rulebook] = Rulebook,
+        rulebooks: Rulebooks | None = None,
+        issuers: Issuers | None = None,
     ) -> None:
         self._store = store
         self._ring = ring
-        self._rulebook = rulebook
+        self._strangers = strangers
+        self._rulebooks = rulebooks or Rulebooks(NoFiles())
+        self._issuers = issuers
         self._changed = changed
         self._snapshots: dict[str, Snapshot] = {}
         self._latest: dict[str, int] = {}
         # Callers by the hash of a credential that was proven, for as long as their snapshot stands.
         self._proven: dict[bytes, Caller] = {}
 
-    async def authenticate(self, credential: str) -> Caller:
-        """The principal whose live secret this is.
+    async def authenticate(self, credential: str, address: str = "") -> Caller:
+        """The principal whose live secret this is, or whom an issuer's token is of.
+
+        Args:
+            credential: What was presented.
+            address: Where the caller is, as far as that is known.
 
         Raises:
             Unauthenticated: It is nobody's: malformed, unknown, rotated out or revoked.
+            RateLimited: The same, once too often from there.
+            IssuerUnavailable: Whether it is somebody's could not be asked of its issuer.
             StoreUnavailable: The store could not be asked.
             InternalError: The tenant's roll is spoilt.
         """
@@ -126,31 +173,58 @@ class Directory:
         proven = self._proven.get(proof)
         if proven is not None:
             return proven
+        with self._strangers.attempt(address) as is_welcome:
+            return await self._prove(credential, proof, at_once=is_welcome)
+
+    async def _prove(self, credential: str, proof: bytes, *, at_once: bool) -> Caller:
         match = CREDENTIAL.fullmatch(credential)
         if match is None:
-            raise Unauthenticated
+            return await self._vouched(credential)
         tenant, kid, secret = match.groups()
         snapshot = self._snapshots.get(tenant)
-        if snapshot is None or kid not in snapshot.by_key:
-            # A key we have not seen may be newer than the snapshot, or nobody's. Asking for the one
-            # key keeps made-up credentials from making us read or remember a tenant.
-            _, field = await self._store.by_key(tenant, kid)
-            if field is None:
-                raise Unauthenticated
+        if snapshot is None and at_once and tenant in self._latest:
+            # It has changed, and is seen as it is now whoever asks: what goes back later is noticed.
             snapshot = await self._read(tenant)
+        if snapshot is None or kid not in snapshot.by_key:
+            # A key we have not seen may be newer than the snapshot, or nobody's.
+            snapshot = await (self._looked_up(tenant, kid) if at_once else self._lately(tenant))
         principal = snapshot.by_key.get(kid)
         presented = hashlib.sha256(secret.encode()).hexdigest()
         held = next((key.sha256 for key in principal.keys if key.kid == kid), "") if principal else ""
         if principal is None or not hmac.compare_digest(presented, held):
             raise Unauthenticated
-        caller = Caller(principal=principal, epoch=snapshot.epoch, authority=snapshot.authority)
+        caller = Caller(
+            principal=principal, epoch=snapshot.epoch, authority=snapshot.authority, credential=kid
+        )
         if self._snapshots.get(tenant) is snapshot:
             self._proven[proof] = caller
         return caller
 
+    async def _vouched(self, token: str) -> Caller:
+        """Whoever an issuer vouches for, as of the tenant's present epoch and under the rules of that.
+
+        It is looked up each time: what a token says of groups ages, and the directory changes. Until it is
+        proven anybody can have written it, so the tenant it leads to is never asked for at once.
+        """
+        if self._issuers is None:
+            raise Unauthenticated
+        tenant = self._issuers.named_by(token, self._rulebooks.own.issuers).tenant
+        snapshot = self._snapshots.get(tenant) or await self._lately(tenant)
+        proof = await self._issuers.prove(token, snapshot.authority.issuers)
+        principal = snapshot.authority.vouched(proof.at(self._issuers.now_ms()), proof.name)
+        if principal is None:
+            raise Unauthenticated
+        return Caller(
+            principal=principal,
+            epoch=snapshot.epoch,
+            authority=snapshot.authority,
+            credential=principal.vouched.iss if principal.vouched else None,
+        )
+
     def forget(self, tenant: str) -> None:
         """Drop what is known of a tenant: it has changed."""
         self._snapshots.pop(tenant, None)
+        self._strangers.forget(tenant)
         self._proven = {proof: known for proof, known in self._proven.items() if known.tenant != tenant}
 
     async def snapshot(self, tenant: str) -> Snapshot:
@@ -186,6 +260,27 @@ class Directory:
         self._ring.heed(roll.revoked)
         return roll, principals
 
+    async def _looked_up(self, tenant: str, kid: str) -> Snapshot:
+        """The tenant as it is now, if it has this key."""
+        # Asking for the one key keeps made-up credentials from making us read or remember a tenant.
+        _, field = await self._store.by_key(tenant, kid)
+        if field is None:
+            raise Unauthenticated
+        return await self._read(tenant)
+
+    async def _lately(self, tenant: str) -> Snapshot:
+        """The tenant as it was a moment ago, if there is one."""
+        await self._strangers.meet(tenant, partial(self._catch_up, tenant))
+        known = self._snapshots.get(tenant)
+        if known is None:  # it has changed again meanwhile, or this replica has not got its rules
+            raise StoreUnavailable
+        return known
+
+    async def _catch_up(self, tenant: str) -> None:
+        known = self._snapshots.get(tenant)
+        if known is None or (await self._store.by_key(tenant, _NO_KEY))[0] != known.epoch:
+            await self._read(tenant)
+
     async def _read(self, tenant: str) -> Snapshot:
         try:
             roll, principals = await self.roll(tenant)
@@ -193,7 +288,12 @@ class Directory:
             self.forget(tenant)
             _log.error("a tenant's principals are spoilt", extra={"tenant": tenant, "fault": str(fault)})
             raise InternalError from fault
-        snapshot = Snapshot.of(tenant, roll.epoch, principals.values(), self._rulebook())
+        rulebook = self._rulebooks.at(roll.generation)
+        snapshot = Snapshot.of(tenant, roll.epoch, principals.values(), rulebook)
+        if rulebook is None:  # not kept: whoever calls next looks again
+            self.forget(tenant)
+            _log.error("this replica has not got a tenant's rules", extra={"tenant": tenant})
+            return snapshot
         known = self._snapshots.get(tenant)
         if known is None or known.epoch < roll.epoch:  # replies of two reads may come in either order
             self.forget(tenant)

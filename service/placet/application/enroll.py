@@ -1,7 +1,8 @@
 """Enrol: operators make, list, rotate and revoke the credentials of clients and approvers.
 
 A secret is shown once, when it is made; the store keeps its SHA-256. Every change makes a new roll of the
-tenant (:mod:`placet.application.roll`), so that it holds at once on every replica.
+tenant (:mod:`placet.application.roll`), so that it holds at once on every replica. A tenant's first roll
+begins with the rules that are in force (:mod:`placet.application.in_force`).
 """
 
 import hashlib
@@ -14,11 +15,14 @@ from msgspec import Struct
 
 from placet.application.clock import Clock
 from placet.application.directory import Directory, Snapshot
+from placet.application.in_force import InForce, InForceSpoilt
 from placet.application.roll import RollSpoilt, followed, sealed
 from placet.domain.authority import Rulebook
+from placet.domain.generation import generation_of
 from placet.domain.identity import check_id
 from placet.domain.limits import ID_PATTERN, TENANT_PATTERN
-from placet.domain.principals import Client, Key, Principal, faults_of
+from placet.domain.principals import Client, Key, Principal, Scope, faults_of
+from placet.domain.voters import OWN_CHANNELS
 from placet.store.principals import Principals, Roll
 from placet.store.registry import Registry
 from placet.tokens.keyring_file import KeyringFile
@@ -51,9 +55,16 @@ class Enrolment:
     """
 
     def __init__(
-        self, store: Principals, registry: Registry, directory: Directory, ring: KeyringFile, clock: Clock
+        self,
+        store: Principals,
+        registry: Registry,
+        directory: Directory,
+        ring: KeyringFile,
+        in_force: InForce,
+        clock: Clock,
     ) -> None:
         self._store = store
+        self._in_force = in_force
         self._registry = registry
         self._directory = directory
         self._ring = ring
@@ -70,7 +81,9 @@ class Enrolment:
         if faults:
             raise EnrolmentRefused(" ".join(faults))
         await self._registry.add_tenant(principal.tenant)
-        return await self._issue(principal, expected=b"")
+        issued = await self._issue(principal, expected=b"")
+        await self.carry(principal.tenant)  # other rules may have been put in force just now
+        return issued
 
     async def all(self, tenant: str) -> Snapshot:
         """The tenant's principals, freshly read.
@@ -121,6 +134,30 @@ class Enrolment:
                 return
         raise _busy(tenant)
 
+    async def carry(self, tenant: str) -> None:
+        """Have a tenant judged by the rules in force, where it is not yet; never by older ones than it was.
+
+        Whatever order two processes do it in, the rules that were put in force last are those that hold: they
+        were the store's word before any tenant was carried, and are looked at between reading and writing.
+
+        Raises:
+            EnrolmentRefused: The tenant's principals are not as they were last written.
+        """
+        for _ in range(ATTEMPTS_MAX):
+            roll, _principals = await self._roll(tenant)
+            generation = await self._generation()
+            if roll.is_blank or generation == roll.generation or _is_older(generation, roll.generation):
+                return
+            if await self._replace(tenant, roll, generation=generation):
+                return
+        raise _busy(tenant)
+
+    async def _generation(self) -> str:
+        try:
+            return await self._in_force.text()
+        except InForceSpoilt as fault:
+            raise EnrolmentRefused(str(fault)) from fault
+
     async def _roll(self, tenant: str) -> tuple[Roll, Mapping[str, Principal]]:
         try:
             return await self._directory.roll(tenant)
@@ -162,22 +199,34 @@ class Enrolment:
             if held != expected:
                 raise _in_the_way(principal, entering=not expected)
             kids = tuple(key.kid for key in changed.keys)
-            if await self._replace(tenant, roll, change=(field, row), kids=kids):
+            generation = await self._generation() if roll.is_blank else None
+            if await self._replace(tenant, roll, change=(field, row), kids=kids, generation=generation):
                 break
         else:
             raise _busy(tenant)
 
     async def _replace(
-        self, tenant: str, roll: Roll, *, change: tuple[str, bytes] | None = None, kids: Sequence[str] = ()
+        self,
+        tenant: str,
+        roll: Roll,
+        *,
+        change: tuple[str, bytes] | None = None,
+        kids: Sequence[str] = (),
+        generation: str | None = None,
     ) -> bool:
         """Put the next roll in the place of ``roll``; False where another change was first."""
         ring = self._ring
         revoked = tuple(key.kid for key in ring.ring.revoked)
-        after = followed(ring.sealer, tenant, roll, revoked=revoked, change=change)
+        after = followed(ring.sealer, tenant, roll, revoked=revoked, change=change, generation=generation)
         field = change[0] if change else ""
         done = await self._store.enroll(tenant, after, instead_of=roll.manifest, field=field, kids=kids)
         self._directory.forget(tenant)
         return done
+
+
+def _is_older(generation: str, held: str) -> bool:
+    """Whether rules may not take the place of those held. None at all may: an operator has dropped them."""
+    return generation != "" and generation_of(generation).objection(generation_of(held)) is not None
 
 
 def _in_the_way(principal: Principal, *, entering: bool) -> EnrolmentRefused:
@@ -203,6 +252,8 @@ def _faults(principal: Principal) -> list[str]:
         if not re.fullmatch(ID_PATTERN, principal.name):
             faults.append("A client's name is 1 to 128 of A-Z, a-z, 0-9 and ._:-, led by a letter or digit.")
         faults += faults_of(principal)
+        if principal.may(Scope.DECIDE_AS) and principal.name in OWN_CHANNELS:
+            faults.append("A bridge's name is the channel of its decisions; this one is Placet's own.")
         faults += [
             f"{pattern!r} is no capability pattern: use visible ASCII, * for any characters."
             for pattern in principal.capabilities

@@ -7,18 +7,24 @@ to those who vote on it, a decision shown to anyone, a token minted or a consump
 are checked, and the digest is computed again from the ask's own words and from the call presented.
 
 What seals can't tell: whoever can write the store can put a record back to what it once truly was, and
-have a grant spent again while its token lives. At most once rests on the store's own word.
+have a grant spent again for as long as it was ever meant to be used. At most once rests on the store's word.
 """
 
 import logging
 from collections.abc import Iterable
+from contextlib import suppress
 
 import msgspec
 
-from placet.domain import binding
+from placet.application.rulings import error_for
+from placet.domain import binding, machine
 from placet.domain.errors import InternalError
+from placet.domain.identity import fold
+from placet.domain.limits import USE_WITHIN_MAX_MS
 from placet.domain.model import Approval, Ask, CastVote, Sealed, Status, Verdict, Vote
+from placet.store.approvals import Answer
 from placet.store.codec import encode
+from placet.store.record import Record
 from placet.tokens.keyring_file import KeyringFile
 
 SEAL_KIND = "vote"
@@ -27,6 +33,9 @@ ASK_SEAL_KIND = "ask"
 KEPT_BINDINGS = 8192
 """For so many asks it is remembered what their words hash to, some 3 MB: computing it costs 40 µs, and up
 to 0.1 s for the largest cards."""
+
+VOTE_TAKES_MS = 60_000
+"""Longest time between reading a record to vote on and the store taking the vote: far beyond any time-out."""
 
 _ENDED = frozenset({Status.REJECTED, Status.EXPIRED, Status.CANCELLED})
 _GRANTED = frozenset({Status.APPROVED, Status.CONSUMED})
@@ -43,7 +52,7 @@ class Seals:
 
     def __init__(self, ring: KeyringFile) -> None:
         self._ring = ring
-        self._bindings: dict[str, tuple[str, str]] = {}
+        self._bindings: dict[tuple[str, str], tuple[str, str]] = {}
 
     def ask(self, ask: Ask, nonce: bytes, *, digest: str, call: str) -> Sealed:
         """The question, sealed: not only what its digest binds, but who asked, who is behind it, all of it.
@@ -52,7 +61,7 @@ class Seals:
         """
         document = encode(ask)
         seal = self._ring.sealer.seal(ASK_SEAL_KIND, (nonce, document))
-        self._keep(seal, (digest, call))
+        self._keep((seal, ask.input_hash), (digest, call))
         return Sealed(document=document, seal=seal)
 
     def vote(self, approval: Approval, vote: Vote) -> Sealed:
@@ -72,9 +81,10 @@ class Seals:
             InternalError: Votes are missing or forged, or the record is not the one they were on, or it had
                 ended before. An alarm goes to the log; the caller learns nothing.
         """
-        voted = {cast.vote.approver.id for cast in approvers(self._cast(approval), approval.digest)}
+        voted = {fold(cast.vote.approver.id) for cast in approvers(self._cast(approval), approval.digest)}
         enough = len(voted) >= max(approval.ask.required, approval.required)
-        if not enough or not _ENDED.isdisjoint(approval.ends) or not self._holds_together(approval, call):
+        spoilt = not enough or _outlives(approval) or not _ENDED.isdisjoint(approval.ends)
+        if spoilt or not self._holds_together(approval, call):
             raise _alarm("a grant's seal is broken", approval)
 
     def prove_card(self, approval: Approval) -> None:
@@ -85,8 +95,31 @@ class Seals:
                 goes to the log.
         """
         blind = approval.ask.input_held and approval.input is None
-        if blind or not self._holds_together(approval, None):
+        forged = len(tuple(self._cast(approval))) < len(approval.votes)  # an edit changes what is shown
+        if blind or forged or not self._holds_together(approval, None):
             raise _alarm("a card is not what its digest says", approval)
+
+    def opened(self, record: Record) -> Approval:
+        """The approval that a record tells of, every decision in it as it was made.
+
+        Raises:
+            InternalError: It can't be read, or somebody else wrote a decision into the store.
+        """
+        record.derived(("decided", self._ring.sealer), lambda: self.prove_decided(record.written()))
+        return record.approval()
+
+    def taken(self, answer: Answer, client: str | None = None) -> Approval:
+        """The record that an attempt was about, where it had its way; ``client`` made the attempt.
+
+        Raises:
+            PlacetError: The error of the ruling, where that is a refusal.
+            InternalError: As :meth:`opened`.
+        """
+        approval = None if answer.record is None else self.opened(answer.record)
+        if approval is None or answer.ruling not in machine.TAKEN:
+            party = approval is not None and client in {approval.ask.asked_by, approval.ask.audience}
+            raise error_for(answer.ruling, approval, party=party)
+        return approval
 
     def prove_decided(self, approval: Approval) -> None:
         """Nothing, where every decision that a record shows was made, and its state follows from them.
@@ -116,29 +149,65 @@ class Seals:
         digest_of_words, call_of_words = self._binding(approval)
         return (
             (held is None or binding.input_hash(bytes(held)) == approval.input_hash)
+            and _was_asked(approval)
             and digest_of_words == approval.digest
             and call in {None, call_of_words}
         )
 
     def _binding(self, approval: Approval) -> tuple[str, str]:
-        """Digest and call hash of an ask whose seal is ours, which names its words for good."""
-        seal = approval.sealed.seal
-        known = self._bindings.get(seal)
+        """Digest and call hash of an ask whose seal is ours, which names its words for good, and an input."""
+        named = (approval.sealed.seal, approval.input_hash)
+        known = self._bindings.get(named)
         if known is None:
-            members = members_of(approval.ask)
-            known = binding.digest(members, binding.display_hash(approval.ask)), binding.call_hash(members)
-            self._keep(seal, known)
+            known = hashes_of(approval.ask, approval.input_hash)
+            self._keep(named, known)
         return known
 
-    def _keep(self, seal: str, hashes: tuple[str, str]) -> None:
+    def _keep(self, named: tuple[str, str], hashes: tuple[str, str]) -> None:
         if len(self._bindings) >= KEPT_BINDINGS:
             del self._bindings[next(iter(self._bindings))]
-        self._bindings[seal] = hashes
+        self._bindings[named] = hashes
+
+
+def readable(records: Iterable[Record]) -> list[Approval]:
+    """The approvals of those records that can be read; of the others the log has told."""
+    found = []
+    for record in records:
+        with suppress(InternalError):
+            found.append(record.approval())
+    return found
+
+
+def _place(cast: CastVote) -> tuple[int, bool]:
+    return cast.vote.seen_at_ms, cast.vote.decision is Verdict.REJECT
+
+
+def _was_asked(approval: Approval) -> bool:
+    """Whether what is told as the original of a changed question is what was asked."""
+    asked = approval.requested
+    if asked is None:
+        return True
+    digest, _ = hashes_of(approval.ask, approval.ask.input_hash)
+    is_input = asked.input is None or binding.input_hash(bytes(asked.input)) == approval.ask.input_hash
+    return is_input and asked.digest == digest
+
+
+def _outlives(approval: Approval) -> bool:
+    """Whether a grant could be used for longer after its last vote than it was ever meant to be."""
+    lives_ms = min(approval.ask.use_within_ms or USE_WITHIN_MAX_MS, USE_WITHIN_MAX_MS)
+    last_ms = max((cast.vote.seen_at_ms for cast in approval.votes), default=0)
+    return (approval.use_by_ms or 0) > last_ms + lives_ms + VOTE_TAKES_MS
 
 
 def _alarm(what: str, approval: Approval) -> InternalError:
     _log.error(what, extra={"approval_id": approval.ask.id, "tenant": approval.ask.tenant})
     return InternalError()
+
+
+def hashes_of(ask: Ask, hash_of_input: str) -> tuple[str, str]:
+    """Digest and call hash of a question with this input, its own or one that an approver made of it."""
+    members = {**members_of(ask), "input_hash": hash_of_input}
+    return binding.digest(members, binding.display_hash(ask)), binding.call_hash(members)
 
 
 def members_of(ask: Ask, context: object = None) -> dict[str, object]:
@@ -156,7 +225,14 @@ def members_of(ask: Ask, context: object = None) -> dict[str, object]:
 
 
 def approvers(votes: Iterable[CastVote], digest: str) -> tuple[CastVote, ...]:
-    """The votes that made the grant: approvals on its digest."""
-    return tuple(
-        each for each in votes if each.vote.decision is Verdict.APPROVE and each.vote.digest == digest
-    )
+    """The votes that made the grant: approvals of what its digest is of, the last word of each who gave them.
+
+    A change voids what was said before it, also where a later one brings the same input back. Which came
+    first is told by what is sealed, not by the order of the log; nobody approves again what they rejected.
+    """
+    standing: dict[str, CastVote] = {}
+    for each in sorted(votes, key=_place):
+        if each.vote.edited is not None:
+            standing.clear()
+        standing[fold(each.vote.approver.id)] = each
+    return tuple(each for each in standing.values() if each.vote.approves(digest))

@@ -129,7 +129,7 @@ class ReadApprovals:
         answer = await self._store.get(caller.tenant, approval_id, epoch=caller.epoch)
         if answer.record is None:
             raise error_for(answer.ruling)
-        approval = answer.record.approval()
+        approval = self._seals.opened(answer.record)
         sight = sight_of(caller, approval)
         if sight is None:
             raise ApprovalNotFound
@@ -184,17 +184,19 @@ class ReadApprovals:
             timer.cancel()
             hung_up.remove_done_callback(wake)
 
-    async def trail(self, caller: Caller, approval_id: str) -> list[TrailEntry]:
-        """The record's audit trail.
+    async def trail(self, caller: Caller, approval_id: str) -> tuple[list[TrailEntry], Sight]:
+        """The record's audit trail, and how much of the record the caller sees.
 
         Raises:
             ApprovalNotFound: There is no such record, or the caller may not see it.
             Rejudge: Credentials changed meanwhile.
         """
         answer = await self._store.get(caller.tenant, approval_id, epoch=caller.epoch)
-        if answer.record is None or sight_of(caller, answer.record.approval()) is None:
+        record = answer.record
+        sight = None if record is None else sight_of(caller, self._seals.opened(record))
+        if record is None or sight is None:
             raise ApprovalNotFound
-        return answer.record.trail()
+        return record.trail(), sight
 
     async def list(self, caller: Caller, filters: Filters, *, limit: int, cursor: str | None) -> Listed:
         """A page of what the caller may see.
@@ -213,34 +215,36 @@ class ReadApprovals:
             for record in page.records:
                 if not record.small:
                     await asyncio.sleep(0)  # checking a large card takes a while; others get their turn
-                approval = record.approval()
-                sight = sight_of(caller, approval)
-                if sight is None or not filters.take(approval) or not self._showable(approval, sight):
+                seen = self._listed(caller, record, filters)
+                if seen is None:
                     continue
                 if len(items) == limit:
                     return Listed(items=tuple(items), next_cursor=_cursor_of(_member(items[-1].approval)))
-                items.append(Seen(record=record, approval=approval, sight=sight))
+                items.append(seen)
             if after is None or (items and len(page.records) < chunk):  # it ended early: these are large
                 break
         return Listed(items=tuple(items), next_cursor=None if after is None else _cursor_of(after))
 
+    def _listed(self, caller: Caller, record: Record, filters: Filters) -> Seen | None:
+        """A record as it stands in a list, which one that was spoilt must not make unreadable."""
+        try:
+            approval = self._seals.opened(record)
+            sight = sight_of(caller, approval)
+            if sight is None or not filters.take(approval):
+                return None
+            self._check(approval, sight)
+        except InternalError:
+            return None
+        return Seen(record=record, approval=approval, sight=sight)
+
     def _check(self, approval: Approval, sight: Sight) -> None:
-        """Nothing, where the caller may be shown this: the card as it was asked, decisions as they were made.
+        """Nothing, where the caller may be shown this: the card is the one that was asked.
 
         Raises:
             InternalError: It was changed in the store.
         """
         if sight is Sight.CARD and approval.status is Status.PENDING:
             self._seals.prove_card(approval)
-        self._seals.prove_decided(approval)
-
-    def _showable(self, approval: Approval, sight: Sight) -> bool:
-        """Whether it may be in a list, which one spoilt record must not make unreadable."""
-        try:
-            self._check(approval, sight)
-        except InternalError:
-            return False
-        return True
 
     def _token(self, caller: Caller, approval: Approval) -> str | None:
         ask, who = approval.ask, caller.principal

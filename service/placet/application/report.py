@@ -2,11 +2,10 @@
 
 from placet.application.commands import ReportOutcome
 from placet.application.directory import Caller
-from placet.application.rulings import error_for
+from placet.application.grants import Seals
 from placet.domain.error_terms import Issue
 from placet.domain.errors import InputInvalid
 from placet.domain.limits import Limits
-from placet.domain.machine import Ruling
 from placet.domain.model import Approval
 from placet.domain.principals import Client
 from placet.store.approvals import Approvals
@@ -16,8 +15,9 @@ from placet.store.codec import Report
 class ReportExecution:
     """The use case: the first report stands."""
 
-    def __init__(self, store: Approvals, limits: Limits) -> None:
+    def __init__(self, store: Approvals, seals: Seals, limits: Limits) -> None:
         self._store = store
+        self._seals = seals
         self._limits = limits
 
     async def __call__(
@@ -33,7 +33,9 @@ class ReportExecution:
         if body.summary is not None and len(body.summary) > self._limits.outcome_summary_max_chars:
             most = self._limits.outcome_summary_max_chars
             raise InputInvalid([Issue(path="/summary", message=f"It must be at most {most} characters.")])
-        report = Report(by=client.name, status=body.status, summary=body.summary)
+        report = Report(
+            by=client.name, status=body.status, summary=body.summary, credential=caller.credential
+        )
         answer = await self._store.report(
             caller.tenant,
             approval_id,
@@ -42,8 +44,4 @@ class ReportExecution:
             sees=client.sees(),
             epoch=caller.epoch,
         )
-        approval = None if answer.record is None else answer.record.approval()
-        if approval is None or answer.ruling not in {Ruling.OK, Ruling.UNCHANGED}:
-            party = approval is not None and client.name in {approval.ask.asked_by, approval.ask.audience}
-            raise error_for(answer.ruling, approval, party=party)
-        return approval
+        return self._seals.taken(answer, client.name)

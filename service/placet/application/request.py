@@ -1,5 +1,6 @@
 """Ask: a runtime's question becomes a pending record, or finds the one it already has."""
 
+import logging
 import secrets
 from hashlib import sha256
 
@@ -13,7 +14,7 @@ from placet.application.rulings import error_for
 from placet.domain import binding
 from placet.domain.canonical import canonicalize, sha256_hex
 from placet.domain.error_terms import Issue, RateLimitReason
-from placet.domain.errors import InputInvalid, RateLimited
+from placet.domain.errors import Forbidden, InputInvalid, InternalError, RateLimited
 from placet.domain.limits import Limits
 from placet.domain.machine import Ruling
 from placet.domain.model import Approval, Ask
@@ -25,6 +26,8 @@ _NONCE_BYTES = 12
 _HASH_CHARS = 32
 """Of a hash that only tells one client's keys or questions apart."""
 _QUEUE_RETRY_MAX_MS = 60_000
+
+_log = logging.getLogger(__name__)
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -61,7 +64,7 @@ class RequestApproval:
             Forbidden: The client may not ask this, or nobody could decide it.
             ApprovalAlreadyExists: The chosen id is taken.
             InvocationConflict: The idempotency key was used for another body.
-            RateLimited: Too many questions are pending.
+            RateLimited: Too many questions are pending, or come too fast.
             Rejudge: Credentials changed meanwhile.
         """
         issues = faults_in(body, self._limits)
@@ -79,11 +82,15 @@ class RequestApproval:
         if issues:
             raise InputInvalid(issues)
         ask = ask_of(authority, client, body, audience, str(computed), held=canonical is not None)
-        terms = authority.judge_ask(client, ask)
-        ask = under(ask, terms, authority.version)
-        window = window_of(body, terms, self._limits)
+        try:
+            terms = authority.judge_ask(client, ask)
+            window = window_of(body, terms, self._limits)
+        except (Forbidden, InputInvalid):
+            await self._directory.confirm(caller)  # there may be other rules by now
+            raise
+        ask = under(ask, terms, authority.version, caller.credential)
         new = self._creation(ask, body, window, canonical, admitted, idempotency_key)
-        return self._answered(await self._store.create(ask, new, epoch=caller.epoch), window)
+        return self._answered(client, await self._store.create(ask, new, epoch=caller.epoch), window)
 
     def _creation(
         self,
@@ -113,18 +120,20 @@ class RequestApproval:
             required=ask.required,
         )
 
-    def _answered(self, answer: Answer, window: Window) -> Asked:
+    def _answered(self, client: Client, answer: Answer, window: Window) -> Asked:
         if answer.record is not None:
-            return Asked(
-                record=answer.record,
-                approval=answer.record.approval(),
-                created=answer.ruling is Ruling.OK,
-            )
+            approval = self._seals.taken(answer)
+            if approval.ask.asked_by != client.name:
+                _log.error("a key of a client leads to another's record", extra={"client": client.name})
+                raise InternalError
+            return Asked(record=answer.record, approval=approval, created=answer.ruling is Ruling.OK)
         if answer.ruling is Ruling.DEADLINE:
             least, most = self._limits.expires_in_min_ms, window.most_ms
             raise InputInvalid(
                 [Issue(path="/expires_at", message=f"It must be {least} to {most} milliseconds from now.")]
             )
+        if answer.ruling is Ruling.RATE and answer.free_at_ms is not None:
+            raise RateLimited(RateLimitReason.RATE, retry_after_ms=answer.free_at_ms - answer.now_ms)
         if answer.free_at_ms is not None:
             wait_ms = min(max(answer.free_at_ms - answer.now_ms, 1_000), _QUEUE_RETRY_MAX_MS)
             raise RateLimited(RateLimitReason.QUEUE_FULL, retry_after_ms=wait_ms)

@@ -1,7 +1,8 @@
 """The roll: who a tenant's principals are, sealed so that only a holder of the keyring can have written it.
 
 1. A row is a principal's document behind a seal over tenant, field and document.
-2. The manifest is a seal over tenant, epoch, the revoked signing keys, and every field with its row's seal.
+2. The manifest is a seal over tenant, epoch, the revoked signing keys, the generation of the operator's rules
+   that hold (:mod:`placet.domain.generation`), and every field with its row's seal.
    Each change writes it in one step with the row (``enroll.lua``), and only in place of the manifest that
    it was checked against. So no row counts that was exchanged, left out, or put back from the past.
 3. An epoch is never used twice: it is one more than the last, or the store's time in milliseconds where that
@@ -67,7 +68,13 @@ def opened(sealer: Sealer, tenant: str, roll: Roll) -> Mapping[str, Principal]:
 
 
 def followed(
-    sealer: Sealer, tenant: str, roll: Roll, *, revoked: Sequence[str], change: tuple[str, bytes] | None
+    sealer: Sealer,
+    tenant: str,
+    roll: Roll,
+    *,
+    revoked: Sequence[str],
+    change: tuple[str, bytes] | None,
+    generation: str | None = None,
 ) -> Roll:
     """The roll that comes after ``roll``, with its manifest.
 
@@ -77,12 +84,14 @@ def followed(
         roll: What there is, as :func:`opened` has found it good: a spoilt one must not be sealed again.
         revoked: The signing keys that the keyring says are revoked, latest first.
         change: The field and the row that change, where one does.
+        generation: The rules that hold from now on; ``None`` for those that held.
     """
     news = tuple(kid for kid in revoked if kid not in roll.revoked)
     after = Roll(
         epoch=max(roll.epoch + 1, roll.now_ms),
         rows={**roll.rows, **dict([change] if change else [])},
         revoked=(*news, *roll.revoked)[:REVOKED_KEPT],
+        generation=roll.generation if generation is None else generation,
     )
     return structs.replace(after, manifest=sealer.seal(MANIFEST_SEAL_KIND, _members(tenant, after)))
 
@@ -99,6 +108,8 @@ def went_back(tenant: str) -> RollSpoilt:
 
 def _members(tenant: str, roll: Roll) -> Sequence[Sealable]:
     members: list[Sealable] = [tenant, roll.epoch, " ".join(roll.revoked)]
+    if roll.generation:  # one member more than the pairs below: no field can pass for it
+        members.append(roll.generation)
     for field in sorted(roll.rows):
         members += (field, _seal_of(roll.rows[field]))
     return members
@@ -113,6 +124,6 @@ def _spoilt(tenant: str) -> RollSpoilt:
     return RollSpoilt(
         f"The principals of tenant {tenant!r} in the store are not as they were last sealed: something other "
         "than Placet wrote them, or an early version did. Nobody of the tenant is let in. Restore the store "
-        f"from a backup; or delete {rows}, {credentials} and, of {meta}, the fields epoch, manifest and "
-        "revoked, and make its clients and approvers anew."
+        f"from a backup; or delete {rows}, {credentials} and, of {meta}, the fields epoch, manifest, revoked "
+        "and generation, and make its clients and approvers anew."
     )

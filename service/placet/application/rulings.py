@@ -64,6 +64,7 @@ _WITHOUT_RECORD: Mapping[Ruling, Callable[[], PlacetError]] = {
     Ruling.CANCELLED: ApprovalCancelled,
     Ruling.MISMATCH: ApprovalInputMismatch,
     Ruling.TOKEN: ApprovalTokenInvalid,
+    Ruling.REVERSED: lambda: Forbidden(ForbiddenReason.DECISION_NOT_ALLOWED),
     Ruling.NOT_AUDIENCE: lambda: Forbidden(ForbiddenReason.NOT_THE_AUDIENCE),
     Ruling.NOT_ASKER: lambda: Forbidden(ForbiddenReason.NOT_THE_ASKER),
     Ruling.NOT_CONSUMER: lambda: Forbidden(ForbiddenReason.NOT_THE_CONSUMER),

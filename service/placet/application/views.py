@@ -14,7 +14,6 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from placet.application.commands import Sha256
 from placet.application.directory import Caller
 from placet.application.rulings import pending_face, rfc3339
-from placet.domain.authority import bridges
 from placet.domain.canonical import canonicalize
 from placet.domain.errors import ApprovalRequired
 from placet.domain.model import (
@@ -33,6 +32,7 @@ from placet.domain.model import (
 )
 from placet.domain.principals import Approver, Scope
 from placet.domain.redaction import redact
+from placet.domain.voters import bridges
 from placet.store.codec import encode
 from placet.store.record import Record
 
@@ -63,11 +63,27 @@ class ActorView(Struct, frozen=True, kw_only=True):
     attributes: RawObject
 
 
+class RuleView(Struct, frozen=True, kw_only=True):
+    """The rule it was asked under: its name, and the version of the operator's files that have it."""
+
+    name: str
+    policy: Sha256 | None
+
+
+class ClaimedView(Struct, frozen=True, kw_only=True):
+    """Effect and risk as they were asked with, where the operator's rules raised them."""
+
+    effect: Effect
+    risk: Risk
+
+
 class QuorumView(Struct, frozen=True, kw_only=True):
-    """How many distinct people must approve, and how many have."""
+    """How many distinct people must approve, or reject, and how many have."""
 
     required: int
     approved: int
+    rejections: int
+    rejected: int
 
 
 class DecisionView(Struct, frozen=True, kw_only=True):
@@ -140,6 +156,8 @@ class RecordView(Struct, frozen=True, kw_only=True):
     expires_at: Timestamp
     use_within_ms: int | None
     use_by: Timestamp | None
+    rule: RuleView
+    claimed: ClaimedView | None
     quorum: QuorumView
     decisions: Sequence[DecisionView]
     consumption: ConsumptionView | None
@@ -161,8 +179,13 @@ class TrailView(Struct, frozen=True, kw_only=True, omit_defaults=True):
     type: str
     by: str
     channel: str | UnsetType = UNSET
+    credential: str | UnsetType = UNSET
     code: str | UnsetType = UNSET
     count: int | UnsetType = UNSET
+    rule: str | UnsetType = UNSET
+    policy: Sha256 | UnsetType = UNSET
+    digest: Sha256 | UnsetType = UNSET
+    input_hash: Sha256 | UnsetType = UNSET
 
 
 def sight_of(caller: Caller, approval: Approval) -> Sight | None:
@@ -222,11 +245,20 @@ def record_view(
         expires_at=rfc3339(approval.expires_at_ms),
         use_within_ms=ask.use_within_ms,
         use_by=None if approval.use_by_ms is None else rfc3339(approval.use_by_ms),
-        quorum=QuorumView(required=approval.required, approved=approval.approved),
+        rule=RuleView(name=ask.rule, policy=ask.policy),
+        claimed=None
+        if ask.claimed is None
+        else ClaimedView(effect=ask.claimed.effect, risk=ask.claimed.risk),
+        quorum=QuorumView(
+            required=approval.required,
+            approved=approval.approved,
+            rejections=ask.rejections,
+            rejected=approval.rejected,
+        ),
         decisions=[_decision(cast, frame=frame) for cast in approval.votes],
         consumption=_consumption(approval),
         outcome=_outcome(approval),
-        requested=None,
+        requested=None if frame else _requested(approval, sight),
         extensions=EMPTY_OBJECT if frame else ask.extensions,
         links=LinksView(self=link_of(approval), ui=None),
         token=UNSET if token is None else token,
@@ -248,28 +280,36 @@ def pending_body(record: Record, sight: Sight) -> bytes:
     return record.derived(sight, lambda: encode(record_view(record.approval(), sight)))
 
 
-def trail_view(entry: TrailEntry) -> TrailView:
-    """A line of the trail, as answered."""
+def trail_view(entry: TrailEntry, sight: Sight) -> TrailView:
+    """A line of the trail, as seen with ``sight``."""
     return TrailView(
         seq=entry.seq,
         at=rfc3339(entry.at_ms),
         type=entry.type,
         by=entry.by,
         channel=entry.channel,
+        credential=entry.credential,
         code=entry.code,
         count=entry.count,
+        rule=entry.rule,
+        policy=entry.policy,
+        digest=UNSET if sight is Sight.FRAME else entry.digest,
+        input_hash=entry.input_hash if sight is Sight.WHOLE else UNSET,
     )
 
 
 def _input(approval: Approval, sight: Sight) -> tuple[Raw | None, bool]:
     """The input as seen, and whether something of it is hidden."""
-    if approval.input is None or sight is Sight.FRAME:
+    return _shown(approval.input, approval.ask.presentation.redact, sight)
+
+
+def _shown(held: Raw | None, pointers: Sequence[str], sight: Sight) -> tuple[Raw | None, bool]:
+    if held is None or sight is Sight.FRAME:
         return None, False
-    pointers = approval.ask.presentation.redact
     if sight is Sight.WHOLE or not pointers:
-        return approval.input, False
-    shown, redacted = redact(msgspec.json.decode(approval.input), pointers)
-    return (Raw(canonicalize(shown)), True) if redacted else (approval.input, False)
+        return held, False
+    shown, redacted = redact(msgspec.json.decode(held), pointers)
+    return (Raw(canonicalize(shown)), True) if redacted else (held, False)
 
 
 def _consumption(approval: Approval) -> ConsumptionView | None:
@@ -286,6 +326,14 @@ def _outcome(approval: Approval) -> OutcomeView | None:
     return OutcomeView(status=told.status, summary=told.summary, at=rfc3339(told.at_ms))
 
 
+def _requested(approval: Approval, sight: Sight) -> RequestedView | None:
+    asked = approval.requested
+    if asked is None:
+        return None
+    shown, redacted = _shown(asked.input, approval.ask.presentation.redact, sight)
+    return RequestedView(input=shown, input_hash=None if redacted else asked.input_hash, digest=asked.digest)
+
+
 def _decision(cast: CastVote, *, frame: bool) -> DecisionView:
     vote = cast.vote
     return DecisionView(
@@ -294,6 +342,6 @@ def _decision(cast: CastVote, *, frame: bool) -> DecisionView:
         channel=vote.channel,
         submitted_by=vote.submitted_by,
         comment=None if frame else vote.comment,
-        digest=None if frame else vote.digest,
+        digest=None if frame else vote.digest if vote.edited is None else vote.edited.digest,
         at=rfc3339(cast.at_ms),
     )

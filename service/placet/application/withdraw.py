@@ -7,6 +7,7 @@ names the operator.
 import asyncio
 
 from placet.application.directory import Directory
+from placet.application.grants import readable
 from placet.domain.machine import Ruling
 from placet.domain.model import Status
 from placet.store import keys
@@ -39,7 +40,7 @@ class WithdrawOpen:
         after: str | None = None
         while True:
             page = await self._page(tenant, client, after)
-            found = [record.approval() for record in page.records]
+            found = readable(page.records)
             open_ids = [each.ask.id for each in found if each.ask.asked_by == client and each.status in _OPEN]
             answers = await asyncio.gather(*(self._cancel(tenant, each) for each in open_ids))
             cancelled += [

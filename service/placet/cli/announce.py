@@ -11,6 +11,7 @@ from placet.bootstrap import Services
 from placet.cli.console import Ink, Terminal
 from placet.cli.context import Context
 from placet.cli.info import placet_version
+from placet.cli.invoked import placet
 from placet.cli.layout import wrap
 from placet.cli.running import Running
 from placet.domain.errors import InternalError, StoreUnavailable
@@ -64,7 +65,9 @@ def _banner(service: Running, err: Terminal) -> list[str]:
     lines = ["", f"{err.mark(Ink.GREEN)} {title}", ""]
     for label, text in fields.items():
         if text:
-            first, *others = wrap(text, err.width - _LABEL_COLUMNS - 2)
+            # What has no blank, a URL or a path, is to be copied whole.
+            room = err.width - _LABEL_COLUMNS - 2
+            first, *others = wrap(text, room) if " " in text else [text]
             lines.append(f"  {err.paint(label.ljust(_LABEL_COLUMNS), Ink.DIM)}{first}")
             lines += [" " * (_LABEL_COLUMNS + 2) + line for line in others]
     for finding in service.services.store.findings:
@@ -77,13 +80,14 @@ def _banner(service: Running, err: Terminal) -> list[str]:
 def _store(service: Running) -> str:
     """Which server, and what an answer has waited for."""
     found = {finding.subject: finding.text for finding in service.services.store.findings}
-    version, durability = found.get("version", "an unknown version"), found.get("durability", "")
+    version = found.get("version", "an unknown version")
+    keeps = " ".join(found[subject] for subject in ("durability", "replication") if subject in found)
     url = service.settings.store.redis_url
     if url is None:
-        return f"embedded {version}. {durability}"
+        return f"embedded {version}. {keeps}"
     parts = urlsplit(url.reveal())
     place = parts.path if parts.scheme == "unix" else f"{parts.hostname}:{parts.port or 6379}"
-    return f"{version} at {place}. {durability}"
+    return f"{version} at {place}. {keeps}"
 
 
 async def _is_new(services: Services) -> bool:
@@ -106,9 +110,12 @@ def _next(settings: Settings, context: Context) -> list[str]:
         if not home or settings.store.data_dir != load(home).store.data_dir:
             where = f" --data-dir {shlex.quote(str(settings.store.data_dir.absolute()))}"
     commands = {
-        "placet demo": "# plays the whole story, once",
-        "placet clients create my-agent --scopes request,consume": "# a credential for an agent",
-        "placet approvers create you@example.com": "# and one for you",
+        f"{placet()} {command}": why
+        for command, why in {
+            "demo": "# plays the whole story, once",
+            "clients create my-agent --scopes request,consume": "# a credential for an agent",
+            "approvers create you@example.com": "# and one for you",
+        }.items()
     }
     room = max(map(len, commands)) + len(where)
     lines = [f"    {err.paint(each + where, Ink.CYAN)}" for each in commands]
@@ -117,4 +124,4 @@ def _next(settings: Settings, context: Context) -> list[str]:
             f"    {err.paint((each + where).ljust(room), Ink.CYAN)}  {err.paint(why, Ink.DIM)}"
             for each, why in commands.items()
         ]
-    return [head, "", *lines, ""]
+    return [*wrap(head, err.width), "", *lines, ""]

@@ -5,6 +5,7 @@ one that nobody has looked at. The service judges it (design §1, law 2).
 """
 
 import argparse
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
@@ -14,8 +15,11 @@ from placet.cli.console import Ink
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
 from placet.cli.layout import GAP, Column, blocks, duration
-from placet.cli.record import Page, Record, Trail, at_ms, read
+from placet.cli.record import Event, Page, Record, Trail, at_ms, read
 from placet.cli.remote import Remote, Reply, approval_path
+from placet.cli.sheet import Sheet
+from placet.domain.identity import fold
+from placet.domain.presentation import in_quotes
 from placet.domain.text import visible
 
 _PAGE_MAX: Final = 200
@@ -30,6 +34,7 @@ _COLUMNS: Final = (
     Column(title="ACTOR", least=10),
     Column(title="CLIENT", least=8),
 )
+_ALARMING_COLUMNS: Final = frozenset({"RISK", "EFFECT"})
 
 
 def list_(args: argparse.Namespace, context: Context) -> int:
@@ -80,12 +85,17 @@ def _table(records: list[Record], context: Context, now_ms: int) -> list[str]:
         )
         for each in records
     ]
-    heads, *below = blocks(_COLUMNS, [[visible(text) for text in row] for row in rows], out.room)
-    for each, (cells, *_) in zip(records, below, strict=True):
-        cells[1] = out.paint(cells[1], *card.STATUS_INKS.get(each.status, ()))
-        for place, word in ((4, each.risk), (5, each.effect)):
-            if word in card.ALARMING:
-                cells[place] = out.paint(cells[place], Ink.RED)
+
+    def paint(row: int, column: int, cell: str) -> str:
+        title = _COLUMNS[column].title
+        if row >= 0 and title == "STATUS":
+            return out.paint(cell, *card.STATUS_INKS.get(records[row].status, ()))
+        if title in _ALARMING_COLUMNS and cell.strip() in card.ALARMING:
+            return out.paint(cell, Ink.RED)
+        return cell
+
+    shown = [[visible(text) for text in row] for row in rows]
+    heads, *below = blocks(_COLUMNS, shown, out.room, paint=paint)
     return [
         *(out.paint(GAP.join(cells).rstrip(), Ink.DIM) for cells in heads),
         *(GAP.join(cells).rstrip() for block in below for cells in block),
@@ -97,17 +107,27 @@ def show(args: argparse.Namespace, context: Context) -> int:
     console = context.console
     with Remote.of(context, args.PLACET_URL) as remote, console.slowly(f"Waiting for {remote.url} …"):
         reply = remote.get(approval_path(args.id))
-        events = remote.get(f"{approval_path(args.id)}/events") if args.events else None
+        record = read(reply.body, Record)
+        wanted = args.events or record.status == "cancelled"  # by whom, only the trail says
+        events = remote.get(f"{approval_path(args.id)}/events") if wanted else None
     # Command lines, logs and screens are no place for a token (design §4).
     document = {name: value for name, value in reply.json().items() if name != "token"}
-    record = read(reply.body, Record)
     full = args.full or not console.people.is_terminal  # what goes to a file is not cut
     lines = _card(record, context, reply, full=full).lines
-    if events is not None:
+    trail = read(events.body, Trail).items if events is not None else ()
+    ends = [event for event in trail if event.type == "cancelled"]
+    lines = (*lines, *(line for end in ends for line in _cancelled(end, context)))
+    if args.events and events is not None:
         document["events"] = events.json()["items"]
-        lines = (*lines, "", *card.trail(read(events.body, Trail).items, console.out))
+        lines = (*lines, "", *card.trail(trail, console.out))
     console.result(document, *lines)
     return Exit.OK
+
+
+def _cancelled(end: Event, context: Context) -> Iterator[str]:
+    return Sheet(context.console.people).field(
+        "Cancelled", f"by {visible(end.by)} on {end.at:%Y-%m-%d %H:%M:%S} UTC"
+    )
 
 
 def approve(args: argparse.Namespace, context: Context) -> int:
@@ -158,17 +178,41 @@ def _looked_at(args: argparse.Namespace, context: Context, remote: Remote, decis
     people = context.console.people
     for line in (*shown.lines, ""):
         people.line(line)
+    seen = _decidable(record, shown, decision, args.speaks_for)
+    for line in shown.warnings:  # once more: the card may have scrolled away
+        people.line(line)
+    if args.comment is not None:
+        for line in people.wrapped(
+            f"With the comment, which the agent can read: {in_quotes(visible(args.comment))}"
+        ):
+            people.line(line)
+    if not context.ask(f"{decision.capitalize()} exactly this?", default=False):
+        raise Stop("Nothing was decided.")
+    return seen
+
+
+def _decidable(record: Record, shown: card.Card, decision: str, person: str | None) -> str:
+    """The digest of a card that can be decided on.
+
+    Raises:
+        Stop: There is nothing to decide, not by this credential or person, or not all of it was shown.
+    """
     if record.status != "pending":
         raise Stop(f"There is nothing to decide: it is {visible(record.status)}.")
     if record.digest is None:
         raise Stop("This credential may look, but not decide. Decide with an approver's.")
+    if decision == "approve" and person is not None and _asks(person, record):
+        raise Stop(f"{visible(person)} is on the asking side: have another person approve it.")
     if shown.was_cut and decision == "approve":  # saying no is never made harder
         raise Stop("Not all of the input was shown. Look at the whole of it first: --full.")
-    for line in shown.warnings:  # once more: the card may have scrolled away
-        people.line(line)
-    if not context.ask(f"{decision.capitalize()} exactly this?", default=False):
-        raise Stop("Nothing was decided.")
     return record.digest
+
+
+def _asks(person: str, record: Record) -> bool:
+    """Whether the card itself has somebody on the asking side, and no rule could make an exception."""
+    actor = record.actor
+    confirms = actor.kind == "user" and not actor.on_behalf_of
+    return fold(person) in {fold(name) for name in (*actor.on_behalf_of, *([] if confirms else [actor.id]))}
 
 
 def cancel(args: argparse.Namespace, context: Context) -> int:

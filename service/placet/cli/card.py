@@ -1,25 +1,39 @@
-"""The card: an approval as its approver judges it, in ten seconds (design §10).
+"""The card on a terminal: what :mod:`placet.domain.presentation` says, in lines and colours.
 
-Who asks comes first, from authentication; then the actor, as that client says; then what would run. The
-runtime's own words are quoted beside it, never in place of the input. Everything that came from outside
-is made visible, and what could mislead is flagged.
+Nothing is decided here about what an approver sees. Every text comes visible and without control characters;
+lines are wrapped here, so that none of it can begin where a line of ours does.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 
 from placet.cli.console import Ink, Terminal
 from placet.cli.layout import columns_of, duration, wrap
-from placet.cli.record import Event, Record, Vote, at_ms
-from placet.cli.tree import decode, tree
-from placet.domain.text import Kind, findings, visible
+from placet.cli.record import Event, Record
+from placet.cli.sheet import MARGIN, Sheet
+from placet.cli.tree import MARK_INKS
+from placet.domain.presentation import (
+    COLUMNS_MIN,
+    Budget,
+    DeadlineKind,
+    Decided,
+    Edits,
+    Level,
+    deadline,
+    present,
+)
+from placet.domain.presentation import Card as Contents
+from placet.domain.text import visible
 
 LINES_MAX: Final = 60
 """Lines of an input that are shown before it is cut, unless all are asked for."""
-_LABEL_COLUMNS: Final = 13
+_TEXT_CHARS_MAX: Final = 4_000
+_GAP: Final = "  "
+_MOMENT: Final = "%Y-%m-%d %H:%M:%S"
 
 STATUS_INKS: Mapping[str, tuple[Ink, ...]] = MappingProxyType(
     {
@@ -34,16 +48,6 @@ STATUS_INKS: Mapping[str, tuple[Ink, ...]] = MappingProxyType(
 ALARMING: Final = frozenset({"high", "critical", "destructive", "external"})
 """Risks and effects that are shown in red."""
 
-_HAZARDS: Mapping[Kind, str] = MappingProxyType(
-    {
-        Kind.BIDI: "characters that reorder text",
-        Kind.INVISIBLE: "invisible characters",
-        Kind.CONTROL: "control characters",
-        Kind.CONFUSABLE: "words with look-alike letters",
-        Kind.COMBINING_FLOOD: "stacked marks",
-    }
-)
-
 
 class Card(Struct, frozen=True, kw_only=True):
     """A rendered card.
@@ -51,7 +55,7 @@ class Card(Struct, frozen=True, kw_only=True):
     Attributes:
         lines: All of it.
         warnings: Those of its lines that say where something could mislead, for whoever has scrolled on.
-        was_cut: Not all of the input is on it.
+        was_cut: Not all is on it.
     """
 
     lines: tuple[str, ...]
@@ -66,38 +70,42 @@ def render(record: Record, terminal: Terminal, *, now_ms: int, full: bool = Fals
         record: What to show.
         terminal: Where; gives width and colours.
         now_ms: The service's present, for the countdown.
-        full: Show an input to its end, however long.
+        full: Show everything to its end, however long.
     """
-    writer = _Writer(terminal)
-    shown, was_cut = _input(record, terminal, full=full)
-    warnings = _warnings(record, terminal)
+    card, sheet = present(record, _budget(terminal, full=full)), Sheet(terminal)
+    warnings = [line for hazard in card.hazards for line in sheet.warning(hazard.sentence)]
+    who = f"client {card.asked_by}" + (f", to be run by {card.audience}" if card.audience else "")
     lines = [
-        *_head(record, terminal, now_ms),
+        *_head(card, terminal, when(record, now_ms)),
         "",
-        *writer.field("Asked by", _who(record)),
-        *writer.field("Actor", _actor(record)),
-        *writer.field("Effect", record.effect, *_alarm(record.effect)),
-        *writer.field("Risk", record.risk, *_alarm(record.risk)),
-        *writer.listing("On behalf of", record.actor.on_behalf_of),
-        *writer.listing("Why", record.reasons),
-        *writer.field("Types", ", ".join(record.types)),
-        *writer.field("Surface", "" if record.surface == "direct" else record.surface),
-        *writer.field("Run", record.run or ""),
+        *sheet.field("Asked by", who),
+        *sheet.field("Actor", card.actor.text),
+        *sheet.field("Effect", card.effect.text, *_alarm(card.effect)),
+        *sheet.field("Risk", card.risk.text, *_alarm(card.risk)),
+        *sheet.listing("On behalf of", card.on_behalf_of),
+        *sheet.listing("Why", card.reasons),
+        *sheet.field("Types", ", ".join(card.types.items), mark=card.types.mark),
+        *sheet.field("Surface", card.surface or ""),
+        *sheet.field("Run", card.run or ""),
+        *sheet.field("Rule", (card.rule or "") if card.policy else ""),
         "",
-        *shown,
-        *_context(record, terminal),
-        *_quoted(record, terminal),
+        *_input(card, sheet),
+        *sheet.section("Context", [] if card.context is None else sheet.tree(card.context.root)),
+        *sheet.section("Changed by an approver", _edits(card.edits, sheet)),
+        *sheet.section("The runtime's own words", sheet.quote(card.quoted.lines)),
         *([""] if warnings else []),
         *warnings,
         "",
-        *writer.field("Approvals", f"{record.quorum.approved} of {record.quorum.required} needed"),
-        *(line for vote in record.decisions for line in writer.field("", _vote(vote))),
-        *writer.field("Used", _use(record)),
-        *writer.field("Outcome", _outcome(record)),
-        *writer.field("Id", record.id),
-        *writer.field("Digest", record.digest or "(not shown to this credential)"),
+        *sheet.field("Approvals", card.quorum.text),
+        *(line for vote in card.decided for line in _vote(vote, sheet)),
+        *sheet.field("", f"⟨cut: {card.decided_missing:,} earlier⟩" if card.decided_missing else ""),
+        *sheet.field("Then", card.follows if card.dies else ""),
+        *sheet.field("Used", _used(card)),
+        *_outcome(card, sheet),
+        *sheet.field("Id", card.id),
+        *sheet.field("Digest", card.digest or "(not shown to this credential)"),
     ]
-    return Card(lines=tuple(lines), warnings=tuple(warnings), was_cut=was_cut)
+    return Card(lines=tuple(lines), warnings=tuple(warnings), was_cut=card.was_cut)
 
 
 def trail(events: Sequence[Event], terminal: Terminal) -> list[str]:
@@ -107,159 +115,76 @@ def trail(events: Sequence[Event], terminal: Terminal) -> list[str]:
         by = visible(event.by) + (f" ({visible(event.channel)})" if event.channel else "")
         code = f"  {visible(event.code)}" if event.code else ""
         count = f"  {event.count} times" if event.count > 1 else ""
-        text = f"{event.at:%Y-%m-%d %H:%M:%S}  {visible(event.type).ljust(9)}  by {by}{code}{count}"
+        text = f"{event.at:{_MOMENT}}  {visible(event.type).ljust(9)}  by {by}{code}{count}"
         lines += wrap(text, terminal.width, first="  ", rest="      ")
     return lines
 
 
-class _Writer:
-    """Writes labelled fields; an empty one is left out."""
-
-    def __init__(self, terminal: Terminal) -> None:
-        self._terminal = terminal
-
-    def field(self, label: str, text: str, *inks: Ink) -> Iterator[str]:
-        if text:
-            paint = self._terminal.paint
-            room = self._terminal.width - _LABEL_COLUMNS
-            first, *others = wrap(visible(text), room)
-            yield paint(label.ljust(_LABEL_COLUMNS), Ink.DIM) + paint(first, *inks)
-            for line in others:
-                yield " " * _LABEL_COLUMNS + paint(line, *inks)
-
-    def listing(self, label: str, texts: Sequence[str]) -> Iterator[str]:
-        for place, text in enumerate(texts):
-            yield from self.field("" if place else label, text)
-
-
-def _head(record: Record, terminal: Terminal, now_ms: int) -> list[str]:
-    status, capability, left = (
-        visible(record.status.upper()),
-        visible(record.capability),
-        when(record, now_ms),
-    )
-    shown = terminal.paint(status, *STATUS_INKS.get(record.status, ()))
-    countdown = terminal.paint(left, Ink.YELLOW if record.status == "pending" else Ink.DIM)
-    blank = terminal.width - columns_of(status + capability + left) - 2
-    if blank < 2:  # noqa: PLR2004 - the gap of a table
-        return [f"{shown}  {countdown}", *wrap(capability, terminal.width)]
-    return [f"{shown}  {terminal.paint(capability, Ink.BOLD)}{' ' * blank}{countdown}"]
-
-
 def when(record: Record, now_ms: int) -> str:
     """The countdown to what happens next by itself, or nothing."""
-    if record.status == "pending":
-        return f"expires in {duration(at_ms(record.expires_at) - now_ms)}"
-    if record.status == "approved" and record.use_by is not None:
-        return f"usable for {duration(at_ms(record.use_by) - now_ms)}"
-    return ""
+    dies = deadline(record)
+    if dies is None:
+        return ""
+    words = "expires in" if dies.kind is DeadlineKind.QUESTION else "usable for"
+    return f"{words} {duration(dies.left_ms(now_ms))}"
 
 
-def _who(record: Record) -> str:
-    client = f"client {record.asked_by}"
-    return client if record.audience in {"", record.asked_by} else f"{client}, to be run by {record.audience}"
+def _budget(terminal: Terminal, *, full: bool) -> Budget:
+    columns = max(terminal.width - len(MARGIN), COLUMNS_MIN)
+    if full:
+        return Budget.boundless(columns=columns, cost=columns_of)
+    return Budget(
+        lines=LINES_MAX, columns=columns, text_chars=_TEXT_CHARS_MAX, whole_view=True, cost=columns_of
+    )
 
 
-def _actor(record: Record) -> str:
-    actor = record.actor
-    name = f" “{actor.display_name}”" if actor.display_name else ""
-    return f"{actor.id}{name} ({actor.kind}, as the client says)"
+def _head(card: Contents, terminal: Terminal, left: str) -> list[str]:
+    status = card.status.upper()
+    shown = terminal.paint(status, *STATUS_INKS.get(card.status, ()))
+    countdown = terminal.paint(left, Ink.YELLOW if card.status == "pending" else Ink.DIM)
+    blank = terminal.width - columns_of(status + card.capability + left) - len(_GAP)
+    if blank < len(_GAP):
+        return [f"{shown}{_GAP}{countdown}", *wrap(card.capability, terminal.width)]
+    return [f"{shown}{_GAP}{terminal.paint(card.capability, Ink.BOLD)}{' ' * blank}{countdown}"]
 
 
-def _alarm(word: str) -> tuple[Ink, ...]:
-    return (Ink.RED, Ink.BOLD) if word in ALARMING else ()
+def _alarm(level: Level) -> tuple[Ink, ...]:
+    return (Ink.RED, Ink.BOLD) if level.severity.is_alarming else ()
 
 
-def _input(record: Record, terminal: Terminal, *, full: bool) -> tuple[list[str], bool]:
-    head = terminal.paint("Input", Ink.BOLD)
-    if not record.has_input:
-        why = "The service does not show it to this credential, or no longer has it."
-        if record.status == "pending" and record.digest is not None:
-            why = "Nobody here has seen it: the client sent only its hash."
-        return [f"{head}  {terminal.paint(why, Ink.YELLOW)}"], False
-    redacted = record.presentation.redact if record.input_redacted else ()
-    lines = tree(decode(record.input), terminal, redacted=redacted, indent="  ")
-    if redacted:
-        head += "  " + terminal.paint("parts are hidden, and bound all the same", Ink.YELLOW)
-    if full or len(lines) <= LINES_MAX:
-        return [head, *lines], False
-    more, size = len(lines) - LINES_MAX, len(bytes(record.input))
-    mark = f"  … cut here: {more:,} more lines ({size:,} bytes in all); --full shows them"
-    return [head, *lines[:LINES_MAX], terminal.paint(mark, Ink.YELLOW, Ink.BOLD)], True
+def _input(card: Contents, sheet: Sheet) -> list[str]:
+    head, words, shown = sheet.paint("Input", Ink.BOLD), card.input.words, card.input.tree
+    if words:
+        head += _GAP + sheet.paint(words, Ink.YELLOW)
+    if shown is None:
+        return [head]
+    mark = f"{MARGIN}… cut here: not all of it is shown ({shown.size_bytes:,} bytes in all); --full shows it"
+    return [head, *sheet.tree(shown.root), *([sheet.paint(mark, *MARK_INKS)] if shown.was_cut else [])]
 
 
-def _context(record: Record, terminal: Terminal) -> list[str]:
-    context = decode(record.context)
-    if not context:
+def _edits(edits: Edits | None, sheet: Sheet) -> list[str]:
+    """What was stands behind a minus, what is behind a plus."""
+    if edits is None:
         return []
-    return ["", terminal.paint("Context", Ink.BOLD), *tree(context, terminal, indent="  ")]
+    lines: list[str] = []
+    for change in edits.changes:
+        lines += sheet.item(f"{change.kind} {change.path or '(the whole input)'}")
+        lines += sheet.signed("-", Ink.RED, change.before) + sheet.signed("+", Ink.GREEN, change.after)
+    return lines + ([sheet.paint(MARGIN + edits.mark, *MARK_INKS)] if edits.mark else [])
 
 
-def _quoted(record: Record, terminal: Terminal) -> list[str]:
-    words = record.presentation
-    texts = [text for text in (words.title, words.summary) if text]
-    if not texts:
-        return []
-    bar = terminal.paint("│ ", Ink.DIM)
-    room = terminal.width - 4
-    lines = [
-        f"  {bar}{line}"
-        for text in texts
-        for part in visible(text, multiline=True).expandtabs(4).split("\n")
-        for line in wrap(part, room)
-    ]
-    return ["", terminal.paint("The runtime's own words", Ink.BOLD), *lines]
+def _vote(vote: Decided, sheet: Sheet) -> Iterator[str]:
+    through = f" (sent by {vote.submitted_by})" if vote.submitted_by else ""
+    at = "" if vote.at_ms is None else f" on {datetime.fromtimestamp(vote.at_ms // 1000, UTC):{_MOMENT}} UTC"
+    late = "" if vote.counts else ", before the input was changed: it counts no more"
+    return sheet.told("", f"{vote.words} by {vote.who} via {vote.channel}{through}{at}{late}", vote.comment)
 
 
-def _warnings(record: Record, terminal: Terminal) -> list[str]:
-    """A line for each place in which something could mislead."""
-    words = record.presentation
-    places = {
-        "the capability": record.capability,
-        "the actor": _actor(record) + "".join(record.actor.on_behalf_of),
-        "the reasons": "\n".join((*record.reasons, *record.types)),
-        "the input": _text_of(decode(record.input)),
-        "the context": _text_of(decode(record.context)),
-        "the runtime's words": f"{words.title or ''}\n{words.summary or ''}",
-    }
-    lines = []
-    for place, text in places.items():
-        found = [f"{_HAZARDS[finding.kind]} ({finding.count})" for finding in findings(text)]
-        if found:
-            first, *others = wrap(f"Look twice at {place}: {', '.join(found)}.", terminal.width - 2)
-            lines += [f"{terminal.mark(Ink.YELLOW)} {first}", *(f"  {line}" for line in others)]
-    return lines
+def _used(card: Contents) -> str:
+    return "" if card.used is None else f"by {card.used.client}, execution {card.used.execution_id}"
 
 
-_DONE: Mapping[str, str] = MappingProxyType(
-    {"approve": "approved", "reject": "rejected", "edit": "approved with changes"}
-)
-
-
-def _vote(vote: Vote) -> str:
-    name = vote.approver.display_name
-    who = f"{name} ({vote.approver.id})" if name else vote.approver.id
-    when_ = f" on {vote.at:%Y-%m-%d %H:%M:%S} UTC" if vote.at else ""
-    comment = f": “{vote.comment}”" if vote.comment else ""
-    return f"{_DONE.get(vote.decision, vote.decision)} by {who} via {vote.channel}{when_}{comment}"
-
-
-def _use(record: Record) -> str:
-    use = record.consumption
-    return "" if use is None else f"by {use.client}, execution {use.execution_id}"
-
-
-def _outcome(record: Record) -> str:
-    outcome = record.outcome
-    if outcome is None:
-        return "not reported yet" if record.consumption else ""
-    return f"{outcome.status}: {outcome.summary}" if outcome.summary else outcome.status
-
-
-def _text_of(value: Any) -> str:  # noqa: ANN401 - any JSON
-    """All the texts in a value, names included, a line each."""
-    if isinstance(value, dict):
-        return "\n".join(f"{name}\n{_text_of(member)}" for name, member in value.items())
-    if isinstance(value, list):
-        return "\n".join(map(_text_of, value))
-    return value if isinstance(value, str) else ""
+def _outcome(card: Contents, sheet: Sheet) -> Iterator[str]:
+    if card.outcome is None:
+        return sheet.field("Outcome", "not reported yet" if card.used else "")
+    return sheet.told("Outcome", card.outcome.status, card.outcome.summary)

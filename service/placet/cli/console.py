@@ -20,6 +20,8 @@ from placet.cli.layout import wrap
 PATIENCE_S: Final = 1.0
 """Whoever waits longer than this is told what for."""
 _LINE_CHARS: Final = 100
+_PLAIN: Final = str.maketrans({"✓": "+", "✗": "x", "…": "...", "│": "|", "●": "*"})
+"""What our own marks become where a stream can't carry them (an ASCII locale)."""
 
 
 class Ink(StrEnum):
@@ -64,6 +66,7 @@ class Terminal:
         self._colours = self.is_terminal and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
         self.room = shutil.get_terminal_size((_LINE_CHARS, 24)).columns if self.is_terminal else None
         self.width = min(self.room or _LINE_CHARS, _LINE_CHARS)
+        self._is_plain = not _carries_marks(stream)
 
     def paint(self, text: str, *inks: Ink) -> str:
         """The text in these inks, or as it is where there are no colours."""
@@ -77,6 +80,8 @@ class Terminal:
         Raises:
             Unwritten: The stream takes no more.
         """
+        if self._is_plain:
+            text = text.translate(_PLAIN)
         try:
             self.stream.write(text + end)
             self.stream.flush()
@@ -105,6 +110,14 @@ class Terminal:
             os.dup2(nowhere, number)
             os.close(nowhere)
         return Unwritten(fault)
+
+
+def _carries_marks(stream: TextIO) -> bool:
+    try:
+        "".join(map(chr, _PLAIN)).encode(stream.encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
 
 
 class Console:

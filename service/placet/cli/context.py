@@ -35,7 +35,7 @@ class Context(Struct, frozen=True, kw_only=True):
         """Ask a yes-or-no question on the terminal; what is no answer, is the default.
 
         Raises:
-            Stop: The input ended.
+            Stop: The input ended, or was interrupted.
         """
         self._put(question, default=default)
         return self._answer(default=default)
@@ -56,7 +56,13 @@ class Context(Struct, frozen=True, kw_only=True):
         self.console.people.line(f"{question} {'[Y/n]' if default else '[y/N]'} ", end="")
 
     def _answer(self, *, default: bool) -> bool:
-        answer = self.stdin.readline()
+        try:
+            answer = self.stdin.readline()
+        except KeyboardInterrupt:
+            self.console.people.line()
+            raise Stop(
+                "Interrupted before there was an answer: nothing was decided.", Exit.INTERRUPTED
+            ) from None
         if not answer:
             self.console.people.line()
             raise Stop("The input ended before there was an answer: nothing was decided.", Exit.FAILED)

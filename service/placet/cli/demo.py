@@ -21,7 +21,7 @@ from msgspec import Struct
 from placet.bootstrap import Services
 from placet.cli.console import Ink
 from placet.cli.context import Context
-from placet.cli.exits import Exit
+from placet.cli.exits import Exit, Stop
 from placet.cli.opened import operating, settings_of, telling_faults
 from placet.cli.remote import network, service_url
 from placet.cli.running import running
@@ -87,6 +87,10 @@ async def _play(args: argparse.Namespace, context: Context) -> int:
 @asynccontextmanager
 async def _stage(args: argparse.Namespace, context: Context) -> AsyncIterator[_Stage]:
     settings = settings_of(args, context)
+    if not settings.store.embedded:
+        async with operating(settings, context.console) as services:
+            yield _Stage(url=await _url_on_store(services, args, context), services=services)
+        return
     url = _url_of_service(settings, args, context)
     if url is not None:
         async with operating(settings, context.console) as services:
@@ -100,10 +104,25 @@ async def _stage(args: argparse.Namespace, context: Context) -> AsyncIterator[_S
             yield _Stage(url=service.settings.server.public_url, services=service.services)
 
 
+async def _url_on_store(services: Services, args: argparse.Namespace, context: Context) -> str:
+    """Where a service answers that uses the external store: where it was said, or where it says itself.
+
+    Raises:
+        Stop: There is none.
+    """
+    chosen = args.PLACET_URL or context.environ.get("PLACET_URL")
+    issuer = await services.store.registry.issuer()
+    if issuer is None:
+        raise Stop(
+            "No service runs on the store of PLACET_REDIS_URL: start one with `placet serve`. Without that "
+            "variable the demo starts one of its own.",
+            Exit.UNREACHABLE,
+        )
+    return service_url(context, chosen or issuer)
+
+
 def _url_of_service(settings: Settings, args: argparse.Namespace, context: Context) -> str | None:
-    """Where the service answers that uses the store; None where none does."""
-    if not settings.store.embedded:
-        return service_url(context, args.PLACET_URL)
+    """Where the service answers that uses the embedded store; None where none does."""
     with telling_faults():
         owner = owner_of(settings.store.data_dir)
     if owner is None or owner.passing:

@@ -16,13 +16,15 @@ import httpx
 
 from placet.application import reset
 from placet.application.clock import SystemClock
+from placet.application.readiness import two_issuers
 from placet.bootstrap import KEYRING_NAME, Services
-from placet.cli import clock
+from placet.cli import clock, rule_findings
 from placet.cli.console import Ink, Terminal
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
 from placet.cli.layout import duration, sentence, wrap
 from placet.cli.opened import open_socket, opening, settings_of, telling_faults
+from placet.domain.authority import Rulebook
 from placet.domain.errors import StoreUnavailable
 from placet.domain.text import visible
 from placet.settings import Settings, SettingsError
@@ -67,7 +69,8 @@ def run(args: argparse.Namespace, context: Context) -> int:
     warned = sum(finding.level is Level.WARN for finding in findings)
     last = "Nothing stands in the way."
     if warned:
-        last = f"Nothing stands in the way; {warned} of {len(findings)} deserve a look."
+        deserve = "deserves" if warned == 1 else "deserve"
+        last = f"Nothing stands in the way; {warned} of {len(findings)} {deserve} a look."
     if failed:
         last = f"{failed} of {len(findings)} failed."
     context.console.result(document, *lines, "", last)
@@ -108,11 +111,12 @@ async def _everything(settings: Settings, context: Context) -> list[Finding]:
     findings = [*_embedded(settings)] if settings.store.embedded else []
     usable = all(each.level is not Level.FAIL for each in findings)
     ring = _read_ring(settings, findings)
+    rulebook = rule_findings.of_files(settings, findings)
     if usable and settings.store.embedded and not settings.store.data_dir.exists():
         text = "Not there yet: `placet serve` makes it when it first starts."
         findings.append(_finding(Level.GOOD, "store", text))
     elif usable:
-        await _store(settings, context, ring, findings)
+        await _store(settings, context, ring, rulebook, findings)
     url = _served_at(settings) if settings.store.embedded else None
     if url is not None:
         findings.append(await _service(url))
@@ -158,23 +162,45 @@ def _read_ring(settings: Settings, findings: list[Finding]) -> Keyring | None:
     return ring
 
 
-async def _store(settings: Settings, context: Context, ring: Keyring | None, findings: list[Finding]) -> None:
+async def _store(
+    settings: Settings,
+    context: Context,
+    ring: Keyring | None,
+    rulebook: Rulebook | None,
+    findings: list[Finding],
+) -> None:
     try:
-        if ring is None:
-            with telling_faults():
-                async with open_socket(settings) as socket_path:
-                    findings += (await inspect(settings.store, socket_path))[1]
+        with telling_faults():
+            async with open_socket(settings) as socket_path:
+                found = (await inspect(settings.store, socket_path))[1]
+        findings += found
+        if ring is None or any(each.level is Level.FAIL for each in found):
             return
         async with opening(settings, context.console) as services:
-            findings += services.store.findings
             faults = await services.readiness.faults()
-            findings += [_finding(Level.FAIL, "keys", fault) for fault in faults]
+            findings += [_finding(Level.FAIL, "seals", fault) for fault in faults]
             if not faults:
                 text = "The keyring is the one that the store's votes are sealed with."
-                findings.append(_finding(Level.GOOD, "keys", text))
+                findings.append(_finding(Level.GOOD, "seals", text))
+            if not settings.store.embedded:
+                findings.append(await _issuer(services))
+            if rulebook is not None and not faults:
+                await rule_findings.in_force(services, rulebook, findings)
             findings.append(await _clock(services))
     except (Stop, KeyringError, StoreUnavailable) as fault:
         findings.append(_finding(Level.FAIL, "store", str(fault)))
+
+
+async def _issuer(services: Services) -> Finding:
+    """Compare the name that tokens are issued under with that of a service started now."""
+    ours = services.settings.server.public_url
+    theirs = await services.store.registry.issuer()
+    if theirs is None:
+        text = f"No service runs on this store; one started now issues tokens under {ours}."
+        return _finding(Level.GOOD, "issuer", text)
+    if theirs != ours:
+        return _finding(Level.FAIL, "issuer", two_issuers(theirs, ours))
+    return _finding(Level.GOOD, "issuer", f"Services on this store issue tokens under {ours}.")
 
 
 async def _clock(services: Services) -> Finding:

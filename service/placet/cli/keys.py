@@ -33,7 +33,7 @@ _COLUMNS: Final = (
     Column(title="STATE"),
     Column(title="PUBLISHED"),
     Column(title="ENDED"),
-    Column(title=""),
+    Column(title="NOTE"),
 )
 
 

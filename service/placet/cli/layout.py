@@ -5,7 +5,7 @@ where a long foreign text could pass for a line of ours.
 """
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Final
 
@@ -13,8 +13,13 @@ from msgspec import Struct
 
 GAP: Final = "  "
 """What stands between the cells of a line."""
+_INDENT: Final = 2 * len(GAP)
+"""What lines below the first of a row are indented by: an empty cell, and the gap behind it."""
 _SECOND_MS: Final = 1_000
 _UNITS: Final = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
+
+
+Paint = Callable[[int, int, str], str]
 
 
 class Column(Struct, frozen=True, kw_only=True):
@@ -92,33 +97,61 @@ def table(
 
 
 def blocks(
-    columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int | None = None
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[str]],
+    width: int | None = None,
+    *,
+    paint: Paint = lambda _row, _column, cell: cell,
 ) -> list[list[list[str]]]:
     """As :func:`table`, with the lines of each row kept together.
 
     Where there is not room for all, columns that may be are narrowed, the widest first, and their texts
-    wrapped. Where that is not enough, they move to a line of their own below the others.
+    wrapped. Where that is not enough, they move to lines of their own below the others; and where there is
+    not room for those either, they too take several lines.
+
+    Args:
+        columns: What there is.
+        rows: A text for each column, of no control characters.
+        width: Room; None: as much as it takes.
+        paint: From the number of a row, that of a column, and a cell filled up, to the cell to show.
     """
     cells = [[column.title for column in columns], *map(list, rows)]
     widths = [max(columns_of(row[place]) for row in cells) for place in range(len(columns))]
+    groups: list[list[int]] = [list(range(len(columns)))]
     if width is not None:
-        _narrow(widths, columns, width)
-    fixed = [place for place, column in enumerate(columns) if column.least is None]
-    moving = [place for place, column in enumerate(columns) if column.least is not None]
-    if width is None or _sum(widths) <= width or not (fixed and moving):
-        return [_lines(row, widths) for row in cells]
-    upper, lower = (
-        blocks([columns[p] for p in places], [[row[p] for p in places] for row in rows], room)
-        for places, room in ((fixed, width), (moving, width - 2 * len(GAP)))
-    )
-    return [above + [[GAP, *line] for line in below] for above, below in zip(upper, lower, strict=True)]
+        least = [w if c.least is None else min(c.least, w) for w, c in zip(widths, columns, strict=True)]
+        groups = groups if _sum(least) <= width else _groups(columns, least, width)
+        for below, group in enumerate(groups):
+            _narrow(widths, least, group, width - (_INDENT if below else 0))
+    return [
+        [
+            [*([GAP] if below else []), *(paint(number, *cell) for cell in zip(group, line, strict=True))]
+            for below, group in enumerate(groups)
+            for line in _lines([row[place] for place in group], [widths[place] for place in group])
+        ]
+        for number, row in enumerate(cells, start=-1)
+    ]
 
 
-def _narrow(widths: list[int], columns: Sequence[Column], width: int) -> None:
-    """Take from the widest of the columns that have something to give, until all fit or none has."""
-    least = [w if c.least is None else c.least for w, c in zip(widths, columns, strict=True)]
-    for _ in range(_sum(widths) - width):
-        widest = max(range(len(widths)), key=lambda place: (widths[place] > least[place], widths[place]))
+def _groups(columns: Sequence[Column], least: Sequence[int], width: int) -> list[list[int]]:
+    """The columns that stand in one line each: those first that can't be narrowed."""
+    groups: list[list[int]] = []
+    for moves in (False, True):
+        group: list[int] = []
+        for place in (place for place, column in enumerate(columns) if (column.least is not None) is moves):
+            room = width - (_INDENT if groups else 0)
+            if group and _sum([least[each] for each in (*group, place)]) > room:
+                groups.append(group)
+                group = []
+            group.append(place)
+        groups += [group] if group else []
+    return groups
+
+
+def _narrow(widths: list[int], least: Sequence[int], group: Sequence[int], room: int) -> None:
+    """Take from the widest columns of a group that have something to give, until all fit or none has."""
+    for _ in range(_sum([widths[place] for place in group]) - room):
+        widest = max(group, key=lambda place: (widths[place] > least[place], widths[place]))
         widths[widest] -= widths[widest] > least[widest]
 
 

@@ -6,7 +6,7 @@ lives as long as the command.
 
 import argparse
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -15,10 +15,11 @@ from placet.cli import parser
 from placet.cli.console import Console
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
-from placet.settings import Settings, load
+from placet.settings import Settings, SettingsError, load
 from placet.store.embedded import open_embedded
 from placet.store.embedded_errors import EmbeddedError
 from placet.store.opened import StoreRefused, open_store
+from placet.store.stream import Transition
 
 
 def settings_of(args: argparse.Namespace, context: Context) -> Settings:
@@ -31,7 +32,18 @@ def settings_of(args: argparse.Namespace, context: Context) -> Settings:
         context.console.warn(
             "Other users of this machine can read the password on the command line: set PLACET_REDIS_URL."
         )
-    return load(context.environ, parser.overrides(args))
+    given = parser.overrides(args)
+    try:
+        return load(context.environ, given)
+    except SettingsError as error:
+        typed = [name for name, text in given.items() if text is not None]
+        raise SettingsError(tuple(_as_typed(problem, typed) for problem in error.problems)) from error
+
+
+def _as_typed(problem: str, typed: Sequence[str]) -> str:
+    """The problem of a setting, under the option's name where that is what was typed."""
+    name, _, rest = problem.partition(" ")
+    return f"{parser.option(name)} {rest}" if name in typed else problem
 
 
 @contextmanager
@@ -54,8 +66,12 @@ async def open_socket(settings: Settings) -> AsyncIterator[Path | None]:
 
 
 @asynccontextmanager
-async def opening(settings: Settings, console: Console) -> AsyncIterator[Services]:
+async def opening(
+    settings: Settings, console: Console, *, heard: Callable[[Transition], None] = lambda _: None
+) -> AsyncIterator[Services]:
     """Everything over the store, for the length of one command; nothing of it runs by itself.
+
+    ``heard`` is told of transitions, once the command has the stream read.
 
     Raises:
         Stop: The store can't be reached or used.
@@ -73,7 +89,7 @@ async def opening(settings: Settings, console: Console) -> AsyncIterator[Service
                     settings.limits,
                     socket_path=socket_path,
                     clock=None,
-                    heard=lambda _: None,
+                    heard=heard,
                     observe=lambda _calls, _seconds: None,
                 )
                 services = await open_services(settings, store=lambda _: opened)

@@ -6,11 +6,13 @@ hands those on. No option takes a secret: other users of a machine can read a co
 
 import argparse
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final
 
 from placet.cli.arguments import count, digest, listed, scopes
 from placet.cli.grammar import Parser, add_command, add_group, add_store, add_url
+from placet.cli.policy_grammar import add_policy
 from placet.domain.model import Risk, Status
 
 _EPILOG: Final = """\
@@ -51,6 +53,11 @@ def overrides(args: argparse.Namespace) -> dict[str, str | None]:
     return {name: value for name, value in vars(args).items() if name.startswith("PLACET_")}
 
 
+def option(name: str) -> str:
+    """The option that overrides the variable of this name."""
+    return "--" + name.removeprefix("PLACET_").removesuffix("_FILE").lower().replace("_", "-")
+
+
 def _parser() -> Parser:
     parser = Parser(
         prog="placet",
@@ -67,10 +74,17 @@ def _parser() -> Parser:
     _clients(commands)
     _approvers(commands)
     _keys(commands)
+    add_policy(commands)
+    _audit(commands)
     _doctor(commands)
     add_command(commands, "openapi", "openapi:run", "print the OpenAPI document of the HTTP API")
     add_command(commands, "version", "info:version", "print the version")
     return parser
+
+
+def _words(choices: type[StrEnum]) -> list[str]:
+    """The words themselves: argparse shows choices by their ``repr``."""
+    return [each.value for each in choices]
 
 
 def _serve(commands: Any) -> None:  # noqa: ANN401 - no public type
@@ -99,6 +113,24 @@ def _serve(commands: Any) -> None:  # noqa: ANN401 - no public type
     add_store(demo)
 
 
+def _audit(commands: Any) -> None:  # noqa: ANN401 - as above
+    audit = add_group(commands, "audit", "what happened to which approval, by whom")
+    show = add_command(audit, "show", "audit:show", "show the trail of one approval")
+    show.add_argument("id", metavar="ID", help="the approval")
+    tail = add_command(audit, "tail", "audit:tail", "show transitions as they happen, until Ctrl-C")
+    export = add_command(
+        audit,
+        "export",
+        "audit:export",
+        "write all trails as JSON Lines",
+        "Transitions and refusals, approval by approval, the latest asked for first.",
+    )
+    export.add_argument("--since", metavar="WHEN", help="from then on: 7d, 12h, or a moment (everything)")
+    for command in (show, tail, export):
+        command.add_argument("--tenant", default="default", help="which tenant ('default')")
+        add_store(command)
+
+
 def _doctor(commands: Any) -> None:  # noqa: ANN401 - as above
     text = "look at settings, store, durability, keys and clock"
     doctor = add_command(commands, "doctor", "doctor:run", text)
@@ -116,7 +148,7 @@ def _approvals(commands: Any) -> None:  # noqa: ANN401 - as above
     group = add_group(commands, "approvals", "look at approvals and decide them, over HTTP")
     credential = "What there is to see and to do depends on the credential in PLACET_TOKEN."
     listing = add_command(group, "list", "approvals:list_", "list approvals, newest first", credential)
-    listing.add_argument("--status", choices=[*Status], help="only those in this state")
+    listing.add_argument("--status", choices=_words(Status), help="only those in this state")
     listing.add_argument("--capability", metavar="NAME", help="only those of this capability")
     listing.add_argument("--actor", metavar="ID", help="only those of the actor with this id")
     listing.add_argument("--run", help="only those of this run")
@@ -176,8 +208,8 @@ def _clients(commands: Any) -> None:  # noqa: ANN401 - as above
         type=scopes,
         metavar="A,B",
         help="what it may do: request (ask), consume (use what was approved), read (see the tenant's "
-        "records), read_input (with their inputs), decide_as (decide for --people), admin (see and cancel "
-        "everything)",
+        "records), read_input (with their inputs), decide_as (decide for --people and --groups), admin (see "
+        "and cancel everything)",
     )
     create.add_argument(
         "--owner",
@@ -198,7 +230,14 @@ def _clients(commands: Any) -> None:  # noqa: ANN401 - as above
     create.add_argument(
         "--people", type=listed, default=(), metavar="A,B", help="decide_as: the people it speaks for"
     )
-    create.add_argument("--max-risk", choices=[*Risk], help="decide_as: the highest risk it may decide")
+    create.add_argument(
+        "--groups",
+        type=listed,
+        default=(),
+        metavar="A,B",
+        help="decide_as: the groups of people it speaks for",
+    )
+    create.add_argument("--max-risk", choices=_words(Risk), help="decide_as: the highest risk it may decide")
     for name in ("list", "rotate"):
         _principal(group, name, "client")
     _principal(group, "revoke", "client").add_argument(

@@ -16,8 +16,10 @@ from placet.bootstrap import Services
 from placet.cli.console import Ink
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
+from placet.cli.invoked import placet
 from placet.cli.opened import operating, settings_of
 from placet.cli.roster import document, listing
+from placet.domain.errors import StoreUnavailable
 from placet.domain.model import Risk
 from placet.domain.principals import Approver, Client, Principal
 from placet.domain.text import visible
@@ -34,6 +36,7 @@ def create_client(args: argparse.Namespace, context: Context) -> int:
         owners=tuple(chain.from_iterable(args.owner)),
         capabilities=args.capabilities,
         people=args.people,
+        groups=args.groups,
         max_risk=None if args.max_risk is None else Risk(args.max_risk),
     )
 
@@ -84,6 +87,9 @@ def revoke(args: argparse.Namespace, context: Context) -> int:
         what = f"Key {args.key} of {_shown(args)}" if args.key else _shown(args).capitalize()
         told: dict[str, Any] = {args.kind: args.name, "tenant": args.tenant, "revoked": args.key or "all"}
         lines = [f"{console.out.mark(Ink.GREEN)} {what} is revoked, everywhere and at once."]
+        if not args.key:
+            again = f"{placet()} {args.kind}s rotate {shlex.quote(visible(args.name))}"
+            lines.append(f"  The name stays taken; `{again}` brings it back.")
         try:
             await services.enrolment.revoke(args.tenant, _field(args), args.key)
         except EnrolmentRefused as refusal:
@@ -106,13 +112,37 @@ def revoke(args: argparse.Namespace, context: Context) -> int:
 def _run(args: argparse.Namespace, context: Context, work: Work) -> int:
     async def operate() -> None:
         async with operating(settings_of(args, context), context.console) as services:
-            await work(services)
+            try:
+                await work(services)
+            except StoreUnavailable as fault:
+                raise Stop(_unsure(args), Exit.UNREACHABLE) from fault
 
     try:
         asyncio.run(operate())
     except EnrolmentRefused as refusal:
         raise Stop(str(refusal)) from refusal
     return Exit.OK
+
+
+def _unsure(args: argparse.Namespace) -> str:
+    """What to do where the store went away, or did not confirm, in the middle of it."""
+    tenant = "" if args.tenant == "default" else f" --tenant {shlex.quote(visible(args.tenant))}"
+    named = f"{placet()} {args.kind}s"
+    listing = f"`{named} list{tenant}`"
+    match args.command.partition(":")[2]:
+        case "create_client" | "create_approver":
+            rotate = f"`{named} rotate {shlex.quote(visible(args.name))}{tenant}`"
+            then = f"{listing} says whether the {args.kind} was made. If so, {rotate} gives it a credential"
+            then += "; if not, make it again."
+        case "rotate":
+            then = f"{listing} shows its live keys. Is there a new one, which nobody was shown? Take it back"
+            then += " with `revoke --key`, then rotate again."
+        case _:
+            then = "Run the command again: that is safe."
+    return (
+        "STORE_UNAVAILABLE: The store could not be reached, or did not confirm; whether it took effect is "
+        f"unknown. {then}"
+    )
 
 
 def _field(args: argparse.Namespace) -> str:
@@ -162,10 +192,10 @@ def _lost(principal: Principal, key: str) -> str:
 def _command(principal: Principal, verb: str) -> str:
     kind, _, name = principal.field.partition(":")
     tenant = "" if principal.tenant == "default" else f" --tenant {principal.tenant}"
-    return f"placet {kind}s {verb} {shlex.quote(visible(name))}{tenant}"
+    return f"{placet()} {kind}s {verb} {shlex.quote(visible(name))}{tenant}"
 
 
 def _nobody(args: argparse.Namespace) -> str:
     what = "NAME --scopes request,consume" if args.kind == "client" else "ID"
     none = f"No {args.kind} in tenant {visible(args.tenant)} has a live credential."
-    return f"{none} Make one: placet {args.kind}s create {what}"
+    return f"{none} Make one: {placet()} {args.kind}s create {what}"

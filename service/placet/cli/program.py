@@ -8,19 +8,21 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, TextIO
 
-from placet.cli import parser
+from placet.cli import parser, refusals
 from placet.cli.console import Console, Unwritten
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
 from placet.cli.layout import sentence
 from placet.cli.streams import standard
-from placet.domain.errors import PlacetError, StoreUnavailable, Unauthenticated
+from placet.domain.errors import PlacetError, StoreUnavailable
 from placet.domain.text import visible
 from placet.settings import SettingsError
+from placet.settings.rule_files import RulesInvalid
 from placet.tokens.keyring import KeyringError
 from placet.tokens.keyring_file import KeyringMissingError
 
-INSTALL_SERVER: Final = "pip install 'placet[server]'"
+INSTALL_SERVER: Final = "pip install '.[server]'"
+"""In a checkout of Placet: there is no package index that has it."""
 _SERVER_LIBRARIES: Final = frozenset(
     {"hiredis", "httptools", "litestar", "prometheus_client", "redis", "structlog", "uvicorn", "uvloop"}
 )
@@ -85,7 +87,7 @@ def _ended(args: argparse.Namespace, context: Context) -> int:
         context.console.err.line()
         context.console.note("Interrupted.")
         return Exit.INTERRUPTED
-    except (Stop, PlacetError, SettingsError, KeyringError, ModuleNotFoundError) as fault:
+    except (Stop, PlacetError, SettingsError, RulesInvalid, KeyringError, ModuleNotFoundError) as fault:
         return _told(context.console, fault)
 
 
@@ -122,21 +124,20 @@ def _told(console: Console, fault: Exception) -> int:
     """
     match fault:
         case PlacetError():
-            notes = [visible(f"{issue.path or 'the request'}: {issue.message}") for issue in fault.issues]
-            if isinstance(fault, Unauthenticated):
-                notes.append("What was sent is what PLACET_TOKEN holds.")
-            console.fail(str(fault), *notes)
+            console.fail(refusals.sentence(fault), *map(visible, refusals.notes(fault)))
             if console.json:
                 console.document({"error": fault.problem()})
             return Exit.UNREACHABLE if isinstance(fault, StoreUnavailable) else Exit.FAILED
         case Stop():
             stop = fault
-        case SettingsError():
-            stop = Stop("The settings can't be used.", Exit.USAGE, notes=fault.problems)
+        case SettingsError() | RulesInvalid():
+            what = "settings" if isinstance(fault, SettingsError) else "rules"
+            told = tuple(visible(str(problem)) for problem in fault.problems)
+            stop = Stop(f"The {what} can't be used.", Exit.USAGE, notes=told)
         case ModuleNotFoundError():
             if (fault.name or "").partition(".")[0] not in _SERVER_LIBRARIES:
                 raise fault
-            stop = Stop(f"This needs the server's libraries: {INSTALL_SERVER}")
+            stop = Stop(f"This needs the server's libraries. In the checkout of Placet: {INSTALL_SERVER}")
         case KeyringMissingError():
             stop = Stop(f"{fault}: `placet keys create` makes it.")
         case _:

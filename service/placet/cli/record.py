@@ -1,115 +1,18 @@
-"""An approval as the command line reads it off the wire: what it shows, and no more.
-
-Members a service does not send, because it is older or does not show them to this caller, are empty;
-those it sends besides are ignored.
-"""
+"""An approval and what belongs to it, as the command line reads them off the wire: what it shows, no more."""
 
 from datetime import datetime
-from typing import Final, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
 
 from placet.cli.exits import Stop
-from placet.domain.canonical import sha256_hex
+from placet.domain.presentation import Seen as Record
+from placet.domain.presentation import at_ms
+
+__all__ = ["Event", "Page", "Record", "Trail", "at_ms", "read"]
 
 _T = TypeVar("_T")
-_NULL: Final = Raw(b"null")
-_HASH_OF_NULL: Final = sha256_hex(b"null")
-
-
-class Actor(Struct, frozen=True, kw_only=True):
-    """On whose behalf the tool would run, as the asking client says."""
-
-    id: str = ""
-    kind: str = ""
-    display_name: str | None = None
-    on_behalf_of: tuple[str, ...] = ()
-
-
-class Words(Struct, frozen=True, kw_only=True):
-    """The runtime's own title and summary, and the JSON Pointers of what is hidden."""
-
-    title: str | None = None
-    summary: str | None = None
-    redact: tuple[str, ...] = ()
-
-
-class Person(Struct, frozen=True, kw_only=True):
-    """An approver."""
-
-    id: str = ""
-    display_name: str | None = None
-
-
-class Vote(Struct, frozen=True, kw_only=True):
-    """A decision."""
-
-    decision: str = ""
-    approver: Person = Person()
-    channel: str = ""
-    comment: str | None = None
-    at: datetime | None = None
-
-
-class Quorum(Struct, frozen=True, kw_only=True):
-    """How many must approve, and how many have."""
-
-    required: int = 1
-    approved: int = 0
-
-
-class Consumption(Struct, frozen=True, kw_only=True):
-    """Who spent the grant."""
-
-    execution_id: str = ""
-    client: str = ""
-    at: datetime | None = None
-
-
-class Outcome(Struct, frozen=True, kw_only=True):
-    """What the runtime reported."""
-
-    status: str = ""
-    summary: str | None = None
-    at: datetime | None = None
-
-
-class Record(Struct, frozen=True, kw_only=True):
-    """An approval. ``input`` keeps the bytes it came in, so that its numbers stay as they are."""
-
-    id: str
-    status: str
-    requested_at: datetime
-    expires_at: datetime
-    capability: str = ""
-    tenant: str = ""
-    surface: str = ""
-    actor: Actor = Actor()
-    effect: str = ""
-    risk: str = ""
-    context: Raw = _NULL
-    input: Raw = _NULL
-    input_hash: str | None = None
-    input_redacted: bool = False
-    digest: str | None = None
-    reasons: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
-    allowed_decisions: tuple[str, ...] = ()
-    presentation: Words = Words()
-    run: str | None = None
-    asked_by: str = ""
-    audience: str = ""
-    use_by: datetime | None = None
-    quorum: Quorum = Quorum()
-    decisions: tuple[Vote, ...] = ()
-    consumption: Consumption | None = None
-    outcome: Outcome | None = None
-
-    @property
-    def has_input(self) -> bool:
-        """Whether the input is there: null stands for an absent one, unless it is what was asked."""
-        return bytes(self.input) != b"null" or self.input_hash == _HASH_OF_NULL
 
 
 class Page(Struct, frozen=True, kw_only=True):
@@ -145,10 +48,5 @@ def read(body: bytes, shape: type[_T]) -> _T:
     """
     try:
         return msgspec.json.decode(body, type=shape)
-    except msgspec.DecodeError as fault:
+    except (msgspec.DecodeError, RecursionError) as fault:
         raise Stop(f"The service's answer can't be read ({fault}): is it of the same version?") from fault
-
-
-def at_ms(moment: datetime) -> int:
-    """Unix milliseconds."""
-    return round(moment.timestamp() * 1000)

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
-from placet.domain.errors import from_problem
+from placet.domain.errors import InternalError, from_problem
 from placet.settings import describe
 from placet.settings.parsing import is_loopback, public_url
 
@@ -111,11 +111,12 @@ def service_url(context: Context, url: str | None = None) -> str:
     Raises:
         Stop: That is no URL.
     """
+    named = "--url" if url else URL
     url = url or context.environ.get(URL) or _DEFAULT_URL
     try:
         return public_url(url.rstrip("/"))
     except ValueError as fault:
-        raise Stop(f"{URL} {fault}.", Exit.USAGE) from None
+        raise Stop(f"{named} {fault}.", Exit.USAGE) from None
 
 
 def network(url: str) -> dict[str, Any]:
@@ -154,7 +155,11 @@ def refusal(url: str, answer: httpx.Response) -> Exception:
         document = msgspec.json.decode(answer.content)
     except msgspec.DecodeError:
         document = None
-    return from_problem(document, status=answer.status_code)
+    refused = from_problem(document, status=answer.status_code)
+    named = answer.headers.get("x-request-id")
+    if isinstance(refused, InternalError) and named:
+        refused.add_note(f"In that log it is the request {named}.")
+    return refused
 
 
 def _said_ms(date: str | None) -> int | None:

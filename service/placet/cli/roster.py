@@ -37,6 +37,7 @@ def document(principal: Principal) -> dict[str, Any]:
             "owners": list(principal.owners),
             "capabilities": list(principal.capabilities),
             "people": list(principal.people),
+            "groups": list(principal.groups),
             "max_risk": principal.max_risk,
             "keys": keys,
         }
@@ -87,6 +88,7 @@ def _may(client: Client) -> str:
     """How far it reaches: for what it may ask, or for whom it may decide. No client does both."""
     if client.may(Scope.REQUEST):
         return f"ask for {', '.join(client.capabilities) or 'anything'}"
-    if client.may(Scope.DECIDE_AS) and client.people and client.max_risk is not None:
-        return f"decide for {', '.join(client.people)}"
+    if client.may(Scope.DECIDE_AS) and client.max_risk is not None:
+        groups = (f"whoever is in {group}" for group in client.groups)
+        return f"decide for {', '.join((*client.people, *groups))}"
     return "neither ask nor decide"

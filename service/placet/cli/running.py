@@ -17,6 +17,7 @@ import uvicorn
 from msgspec import Struct
 
 from placet.app import create_app
+from placet.application.activation import ActivationRefused
 from placet.bootstrap import Services, open_services
 from placet.cli.exits import Exit, Stop
 from placet.cli.listen import listen
@@ -24,6 +25,7 @@ from placet.cli.opened import telling_faults
 from placet.cli.protocol import BoundedProtocol
 from placet.observability.metrics_server import MetricsServer
 from placet.settings import Settings
+from placet.store.ownership import busy, owner_of
 
 _KEEP_ALIVE_S: Final = 75
 """How long an idle connection is kept: longer than the 60 s of usual proxies, which would otherwise send
@@ -53,8 +55,10 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
     Raises:
         Stop: It can't listen, or the store can't be started or used; the message says what to do.
         KeyringError: The keyring can't be used.
+        RulesInvalid: The policy file or the directory file can't be used.
     """
     _check_tls(settings)
+    _check_owner(settings)
     async with AsyncExitStack() as exits:
         sockets = listen(settings.server)
         exits.callback(_close, sockets)
@@ -62,9 +66,11 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
         with telling_faults():
             services = await open_services(settings)
         exits.push_async_callback(services.close)
-        await services.readiness.announce()
+        if not settings.store.embedded:  # there nobody else can be
+            services.readiness.announce()
         if faults := await services.readiness.faults():
             raise Stop(" ".join(faults))  # with an older keyring, revoked keys would sign again
+        await _put_in_force(services)
         metrics = _start_metrics(settings, services)
         exits.push_async_callback(asyncio.to_thread, metrics.stop)
         services.store.stream.start()
@@ -84,6 +90,19 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
         )
 
 
+def _check_owner(settings: Settings) -> None:
+    """Find out whether a service runs here already, before its port is met: that tells less.
+
+    Raises:
+        Stop: One does, or the directory can't be used.
+    """
+    if settings.store.embedded:
+        with telling_faults():
+            owner = owner_of(settings.store.data_dir)
+            if owner is not None and owner.url is not None and not owner.passing:
+                raise busy(settings.store.data_dir, owner)
+
+
 def _check_tls(settings: Settings) -> None:
     """Find out before anything is started whether TLS can be spoken.
 
@@ -101,6 +120,18 @@ def _check_tls(settings: Settings) -> None:
             "the key that belongs to it, both readable by this user.",
             Exit.USAGE,
         ) from fault
+
+
+async def _put_in_force(services: Services) -> None:
+    """Have everybody judged by the rules of our files.
+
+    Raises:
+        Stop: Other rules are in force, which those must not replace.
+    """
+    try:
+        await services.activation.start()
+    except ActivationRefused as refused:
+        raise Stop(str(refused)) from refused
 
 
 def _start_metrics(settings: Settings, services: Services) -> MetricsServer:

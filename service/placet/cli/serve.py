@@ -1,7 +1,8 @@
 """``placet serve``: run the service until a signal ends it.
 
 SIGTERM and SIGINT stop it in good order, a second one at once (the store's guard then stops the store).
-SIGHUP has it read the keyring again, which it does by itself twice a minute.
+SIGHUP has it read the rules again and put them in force, and the keyring, which it does by itself twice a
+minute.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
 from placet.cli.opened import settings_of
 from placet.cli.running import Running, running
+from placet.domain.errors import StoreUnavailable
 from placet.observability import logs
 from placet.settings import Settings
 
@@ -45,6 +47,7 @@ class _Serve:
         self._context = context
         self._told_to_stop = asyncio.Event()
         self._look_again = asyncio.Event()
+        self._read_again = False
 
     async def run(self) -> int:
         """Start, announce, wait for an end, stop.
@@ -92,9 +95,10 @@ class _Serve:
         self._told_to_stop.set()
 
     def _hung_up(self) -> None:
-        """End with the terminal that a person runs the service in; elsewhere look at the keyring again."""
+        """End with the terminal that a person runs the service in; elsewhere read rules and keyring again."""
         if self._is_watched and not _has_terminal():
             self._told_to_stop.set()
+        self._read_again = True
         self._look_again.set()
 
     async def _until_the_end(self, service: Running, stopping: asyncio.Task[bool]) -> Stop | None:
@@ -120,6 +124,12 @@ class _Serve:
         known: list[str] = []
         while True:
             self._look_again.clear()
+            if self._read_again:
+                self._read_again = False
+                try:
+                    await service.services.activation.reload()
+                except StoreUnavailable:  # which the look that follows tells; the next one tries again
+                    self._read_again = True
             faults = await service.services.readiness.faults()
             if faults != known:
                 for fault in faults:

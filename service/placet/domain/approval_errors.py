@@ -161,7 +161,7 @@ class ApprovalInputMismatch(_AboutApproval):
     """What was presented is not what the approval is about, or the card that was shown is out of date.
 
     Present the approved capability, surface, actor, effect, context and input unchanged, or read the
-    approval again and decide on its present digest.
+    approval again and decide on its present digest. Which of them differs is never said, on purpose.
     """
 
     code = "APPROVAL_INPUT_MISMATCH"

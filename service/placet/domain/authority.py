@@ -7,20 +7,31 @@ Pure: everything is judged from the arguments. Judgements are ``None`` (allowed)
 """
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Final
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, structs
 
 from placet.domain.error_terms import ForbiddenReason
 from placet.domain.errors import ApprovalSelfApproval, Forbidden, PlacetError
+from placet.domain.generation import NO_FILES, Generation
 from placet.domain.identity import fold
 from placet.domain.model import ActorKind, Ask, Effect, Person, Risk, Verdict, Vote
-from placet.domain.people import People
-from placet.domain.principals import Approver, Client, Principal, Scope
-from placet.domain.rules import Approvers, Claims, CommentRule, EditRule, Policies, Terms
-
-CHANNEL_API: Final = "api"
-"""The channel of a bearer credential; a bridge's channel is its own name."""
+from placet.domain.people import Issuer, People
+from placet.domain.principals import Approver, Client, Principal
+from placet.domain.rules import Claims, CommentRule, EditRule, Policies, Terms
+from placet.domain.voters import (
+    CHANNEL_API,
+    CHANNEL_SLACK,
+    CHANNEL_WEB,
+    OWN_CHANNELS,
+    Voter,
+    bridges,
+    elsewhere,
+    includes,
+    speaks_for,
+)
+from placet.domain.vouched import Vouched
 
 BUILT_IN: Final = Terms(rule="built-in")
 """What holds while there is no policy file."""
@@ -30,30 +41,19 @@ _GRAVE: Final = frozenset({Risk.HIGH, Risk.CRITICAL})
 
 
 class Rulebook(Struct, frozen=True, kw_only=True):
-    """What the operator's files say: who people are, and under which rules they decide."""
+    """What the operator's files say: who people are, and under which rules they decide.
+
+    Attributes:
+        people: The directory.
+        policies: The rules; ``None`` where there is no policy file.
+        issuers: Those whose tokens name people, by ``iss``.
+        generation: The files it was read from.
+    """
 
     people: People = People()
     policies: Policies | None = None
-
-
-class Voter(Struct, frozen=True, kw_only=True):
-    """Somebody who wants to decide, resolved from whatever they came in with.
-
-    Attributes:
-        person: As records show them.
-        key: What tells them from others, whichever way they come in.
-        groups: Those that count for them.
-        is_member: Whether the directory knows them.
-        channel: Through which they came.
-        bridge: The client that speaks for them, if one does.
-    """
-
-    person: Person
-    key: str
-    groups: frozenset[str]
-    is_member: bool
-    channel: str
-    bridge: Client | None = None
+    issuers: Mapping[str, Issuer] = MappingProxyType({})
+    generation: Generation = NO_FILES
 
 
 class Authority(Struct, frozen=True, kw_only=True):
@@ -65,6 +65,8 @@ class Authority(Struct, frozen=True, kw_only=True):
         approvers: Those with a live credential, by id.
         people: The operator's directory.
         policies: The operator's rules; ``None`` where there is no file.
+        issuers: Those whose tokens name people, by ``iss``; only those of this tenant count.
+        retired: Clients without a live credential: their owners still stand behind what they do.
     """
 
     tenant: str
@@ -72,6 +74,8 @@ class Authority(Struct, frozen=True, kw_only=True):
     approvers: Mapping[str, Approver]
     people: People
     policies: Policies | None = None
+    issuers: Mapping[str, Issuer] = MappingProxyType({})
+    retired: tuple[Client, ...] = ()
 
     @property
     def version(self) -> str | None:
@@ -81,14 +85,23 @@ class Authority(Struct, frozen=True, kw_only=True):
     # --- What holds for a request ---------------------------------------------------------------------
 
     def terms(self, ask: Ask) -> Terms | None:
-        """What holds for a request; ``None`` where no rule is for it."""
+        """What holds for a request today; ``None`` where no rule is for it."""
         if self.policies is None:
-            return BUILT_IN
+            return None if ask.risk is Risk.CRITICAL else BUILT_IN
         rule = self.policies.rule_for(self.tenant, ask.asked_by, ask.capability, ask.surface)
-        if rule is None:
-            return None
-        claims = Claims(risk=ask.risk, effect=ask.effect, types=ask.types, actor_kind=ask.actor.kind)
-        return rule.terms_for(claims)
+        return None if rule is None else rule.terms_for(self.claims(ask))
+
+    def claims(self, ask: Ask) -> Claims:
+        """What a request says of itself, at least what its capability's floors are today."""
+        effect, risk = self.raised(ask.capability, ask.effect, ask.risk)
+        floors = () if self.policies is None else self.policies.floors_of(ask.capability)
+        return Claims(
+            risk=risk,
+            effect=effect,
+            types=ask.types,
+            actor_kind=ask.actor.kind,
+            least=frozenset(floor.effect for floor in floors),
+        )
 
     def raised(self, capability: str, effect: Effect, risk: Risk) -> tuple[Effect, Risk]:
         """Effect and risk of a request, at least those of its capability."""
@@ -102,15 +115,51 @@ class Authority(Struct, frozen=True, kw_only=True):
                 input be withheld.
         """
         if not client.may_ask_for(ask.capability):
-            raise Forbidden(ForbiddenReason.SCOPE)
+            raise Forbidden(ForbiddenReason.SCOPE, capabilities=client.capabilities)
         terms = self.terms(ask)
-        if terms is None or (terms is BUILT_IN and ask.risk is Risk.CRITICAL):
-            raise Forbidden(ForbiddenReason.NO_RULE)
-        if not ask.input_held and (not terms.hidden_input or _is_grave(ask)):
+        if terms is None:
+            raise self._no_rule()
+        if self._hides_too_much(ask, terms):
             raise Forbidden(ForbiddenReason.HIDDEN_INPUT)
         return terms
 
+    def _no_rule(self) -> Forbidden:
+        """Why a request has no rule: the operator's have none for it, or there are none of theirs."""
+        return Forbidden(ForbiddenReason.NO_RULE, rule=BUILT_IN.rule if self.policies is None else None)
+
+    def _hides_too_much(self, ask: Ask, terms: Terms) -> bool:
+        """Whether nobody here sees the input, and somebody must."""
+        claims = self.claims(ask)
+        return not ask.input_held and (not terms.hidden_input or is_grave(claims.effect, claims.risk))
+
     # --- Who somebody is ------------------------------------------------------------------------------
+
+    def vouched(self, word: Vouched, name: str | None = None) -> Approver | None:
+        """Whoever an issuer vouches for; ``None`` where its word is not, or no more, worth anything here.
+
+        An address leads to a member only where the directory does not say who they are to this issuer: else
+        whoever got a colleague's old address would be that colleague.
+        """
+        issuer = self.issuers.get(word.iss)
+        if issuer is None or issuer.tenant != self.tenant:
+            return None
+        member = self.people.by_subject(word.subject)
+        if member is None and issuer.email_authoritative and word.email is not None:
+            addressed = self.people.named(self.tenant, word.email)
+            if addressed is not None and all(known.iss != word.iss for known in addressed.subjects):
+                member = addressed
+        if member is None:
+            return Approver(
+                tenant=self.tenant, id=word.stranger_id, display_name=name, groups=word.groups, vouched=word
+            )
+        if member.tenant != self.tenant:
+            return None
+        return Approver(
+            tenant=self.tenant,
+            id=member.id,
+            display_name=member.name,
+            vouched=structs.replace(word, groups=()),  # the directory's are the member's
+        )
 
     def voter(self, principal: Principal, named: str = "") -> Voter:
         """Whoever is behind a caller: the caller itself, or the person that a bridge names.
@@ -118,19 +167,31 @@ class Authority(Struct, frozen=True, kw_only=True):
         A member's groups are the directory's; those of a credential count for whoever is none.
         """
         bridge = principal if isinstance(principal, Client) else None
+        channel = CHANNEL_API
+        if bridge is not None:
+            channel = f"bridge:{bridge.name}" if bridge.name in OWN_CHANNELS else bridge.name
         person_id = named if isinstance(principal, Client) else principal.id
         credential = self.approvers.get(person_id) if isinstance(principal, Client) else principal
         member = self.people.member(self.tenant, person_id)
         known_as = member.name if member is not None else credential and credential.display_name
         groups = frozenset(credential.groups) if credential is not None else frozenset()
+        key = self.people.key(self.tenant, person_id)
+        word = UNSET if isinstance(principal, Client) else principal.vouched
+        aliases = () if word is UNSET else word.aliases
         return Voter(
             person=Person(id=person_id if member is None else member.id, display_name=known_as or None),
-            key=self.people.key(self.tenant, person_id),
+            key=key,
             groups=groups if member is None else member.groups,
             is_member=member is not None,
-            channel=CHANNEL_API if bridge is None else bridge.name,
+            channel=channel,
             bridge=bridge,
+            also=frozenset(self.people.key(self.tenant, name) for name in elsewhere(member, word)),
+            mistakable=any(self.people.key(self.tenant, alias) != key for alias in self._known(aliases)),
+            vouched=word,
         )
+
+    def _known(self, names: Iterable[str]) -> Iterable[str]:
+        return (name for name in names if self.people.knows(self.tenant, name))
 
     def is_requester(self, voter: Voter, ask: Ask) -> bool:
         """Whether the person is on the asking side, under any name that is known of them.
@@ -140,15 +201,16 @@ class Authority(Struct, frozen=True, kw_only=True):
         rights away.
         """
         actors = (ask.actor.id, *ask.actor.on_behalf_of)
-        asking = {*actors, *ask.owners, *self._owners(ask), *self.people.owners_of(self.tenant, actors)}
-        return voter.key in {self.people.key(self.tenant, name) for name in asking}
+        asking = {self.people.key(self.tenant, name) for name in (*actors, *ask.owners, *self._owners(ask))}
+        asking |= self.people.owners_of(self.tenant, (*actors, ask.asked_by))
+        return not asking.isdisjoint({voter.key, *voter.also})
 
     def _owners(self, ask: Ask) -> Iterable[str]:
         """The people behind the client that asked, and behind any client that the actor is or acts for."""
         actors = {fold(name) for name in (ask.actor.id, *ask.actor.on_behalf_of)}
         return (
             owner
-            for client in self.clients.values()
+            for client in (*self.clients.values(), *self.retired)
             if client.name == ask.asked_by or fold(client.name) in actors
             for owner in client.owners
         )
@@ -159,19 +221,16 @@ class Authority(Struct, frozen=True, kw_only=True):
         """Whether the person is among those who decide this, once it has waited so long."""
         if voter.bridge is not None and not speaks_for(voter.bridge, voter, ask):
             return False
-        if terms.quorum > 1 and not voter.is_member:
+        if terms.quorum > 1 and (voter.mistakable or not voter.is_member):
             return False
+        if voter.vouched is not UNSET and not voter.is_member and not terms.approvers:
+            return False  # an issuer may vouch for the whole world: a rule must say whom of it
         escalation = terms.escalation
         called = escalation.groups if escalation and waited_ms >= escalation.after_ms else frozenset()
         return all(
-            self._includes(among, voter, called if place == 0 else frozenset())
+            includes(among, voter, called if place == 0 else frozenset())
             for place, among in enumerate(terms.approvers)
         )
-
-    def _includes(self, among: Approvers, voter: Voter, called: frozenset[str]) -> bool:
-        return not voter.groups.isdisjoint(among.groups | called) or voter.key in {
-            self.people.key(self.tenant, person_id) for person_id in among.people
-        }
 
     def judge_vote(
         self, voter: Voter, ask: Ask, verdict: Verdict, comment: str | None, waited_ms: int
@@ -194,9 +253,17 @@ class Authority(Struct, frozen=True, kw_only=True):
         wanted = terms.comment is CommentRule.ALWAYS or (rejects and terms.comment is CommentRule.ON_REJECT)
         if wanted and not (comment or "").strip():
             return Forbidden(ForbiddenReason.COMMENT_REQUIRED)
-        if not rejects and self.is_requester(voter, ask) and not self._confirms(voter, ask, terms):
+        confirms = verdict is Verdict.APPROVE and self._confirms(voter, ask, terms)
+        if not rejects and not confirms and self.is_requester(voter, ask):
             return ApprovalSelfApproval()
         return None
+
+    def edit_counts(self, ask: Ask) -> bool:
+        """Whether a change counts as its author's approval today; on a grave call never as the only one."""
+        terms, claims = self.terms(ask), self.claims(ask)
+        if terms is None or terms.edit is not EditRule.COUNTS:
+            return False
+        return terms.quorum > 1 or not is_grave(claims.effect, claims.risk)
 
     def _confirms(self, voter: Voter, ask: Ask, terms: Terms) -> bool:
         """Whether it is a plain human confirmation, which a rule can let the person who acts give."""
@@ -209,38 +276,42 @@ class Authority(Struct, frozen=True, kw_only=True):
     def judge_grant(self, ask: Ask, votes: Iterable[Vote], waited_ms: int) -> PlacetError | None:
         """Whether those who approved could still do so today, and are still enough (design §7)."""
         terms = self.terms(ask)
-        cast = tuple(votes)
-        still = {
-            voter.key for vote in cast if (voter := self._still(vote, ask, terms, waited_ms)) is not None
-        }
+        if terms is None:
+            return self._no_rule()
+        if self._hides_too_much(ask, terms):
+            return Forbidden(ForbiddenReason.HIDDEN_INPUT)
+        counts = self.edit_counts(ask)
+        cast = tuple(vote for vote in votes if vote.edited is None or counts)
+        still = {voter.key for vote in cast if (voter := self._still(vote, ask, waited_ms)) is not None}
         if len(still) < len({self.people.key(self.tenant, vote.approver.id) for vote in cast}):
             return Forbidden(ForbiddenReason.APPROVER_NO_LONGER_ENTITLED)
-        if terms is None or len(still) < terms.quorum:
+        if len(still) < terms.quorum:
             return Forbidden(ForbiddenReason.QUORUM_NO_LONGER_MET)
         return None
 
-    def _still(self, vote: Vote, ask: Ask, terms: Terms | None, waited_ms: int) -> Voter | None:
-        """The person who cast a vote, where they could cast it today."""
+    def _still(self, vote: Vote, ask: Ask, waited_ms: int) -> Voter | None:
+        """The person who cast a vote, where they could cast it today the way they did."""
         principal = self._behind(vote)
-        if principal is None or terms is None:
+        if principal is None:
             return None
-        voter = self.voter(principal, vote.approver.id)
+        voter = structs.replace(self.voter(principal, vote.approver.id), channel=vote.channel)
         refusal = self.judge_vote(voter, ask, vote.decision, vote.comment, waited_ms)
-        return voter if refusal is None and self.entitled(voter, ask, terms, waited_ms) else None
+        return voter if refusal is None else None
 
     def _behind(self, vote: Vote) -> Principal | None:
-        """Who brought a vote in: the person's own credential, or a bridge that may speak for them."""
+        """Who brought a vote in, where they could today: the bridge it came over, or the person."""
         person_id = vote.approver.id
-        if person_id in self.approvers:
+        if vote.submitted_by is not None:
+            return self.clients.get(vote.submitted_by)
+        if vote.vouched is not UNSET:
+            principal = self.vouched(vote.vouched)
+            return principal if principal is not None and principal.id == person_id else None
+        member = self.people.member(self.tenant, person_id)
+        if vote.channel != CHANNEL_SLACK and person_id in self.approvers:
             return self.approvers[person_id]
-        return next(
-            (
-                client
-                for client in self.clients.values()
-                if client.may(Scope.DECIDE_AS) and person_id in client.people
-            ),
-            None,
-        )
+        # Over the API there is no other way in than a credential of one's own or an issuer's word.
+        ways_in = {CHANNEL_SLACK: member.slack, CHANNEL_WEB: member.subjects} if member is not None else {}
+        return Approver(tenant=self.tenant, id=person_id) if ways_in.get(vote.channel) else None
 
     # --- Who sees ------------------------------------------------------------------------------------
 
@@ -254,26 +325,11 @@ class Authority(Struct, frozen=True, kw_only=True):
         return may or voter.key in {self.people.key(self.tenant, vote.approver.id) for vote in votes}
 
 
-def speaks_for(bridge: Client, voter: Voter, ask: Ask) -> bool:
-    """Whether a ``decide_as`` client may speak for this person on this question."""
-    return bridges(bridge, ask) and voter.person.id in bridge.people
-
-
-def bridges(client: Client, ask: Ask) -> bool:
-    """Whether the client may speak for people on this question: ``decide_as``, up to its highest risk."""
-    within = client.max_risk is not None and ask.risk.rank <= client.max_risk.rank
-    return within and client.may(Scope.DECIDE_AS)
-
-
 def may_edit(ask: Ask, terms: Terms) -> bool:
     """Whether the request can be approved with changes: allowed, and the editor sees the whole of it."""
     return terms.edit is not EditRule.NO and ask.input_held and not ask.presentation.redact
 
 
-def edit_counts(ask: Ask, terms: Terms) -> bool:
-    """Whether a change counts as its author's approval; on a grave call never as the only one."""
-    return terms.edit is EditRule.COUNTS and not (_is_grave(ask) and terms.quorum == 1)
-
-
-def _is_grave(ask: Ask) -> bool:
-    return ask.effect in _DANGEROUS or ask.risk in _GRAVE
+def is_grave(effect: Effect, risk: Risk) -> bool:
+    """Whether a call is so grave that somebody must see its input, and nobody changes it alone."""
+    return effect in _DANGEROUS or risk in _GRAVE

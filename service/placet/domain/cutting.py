@@ -55,11 +55,11 @@ def cut(text: str, max_chars: int) -> Cut:
     mark = f"… ⟨cut: {full} characters in all⟩"
     if len(mark) >= max_chars:
         mark = "…"
-    end = _boundary(text, max_chars - len(mark))
+    end = boundary(text, max_chars - len(mark))
     return Cut(text=text[:end] + mark, full_chars=full, was_cut=True)
 
 
-def _boundary(text: str, end: int) -> int:
+def boundary(text: str, end: int) -> int:
     """Find the last place at or before `end`, which lies inside the text, where it may be parted."""
     for escape in _ESCAPE.finditer(text, max(0, end - _ESCAPE_CHARS), end + _ESCAPE_CHARS):
         if escape.start() < end < escape.end():

@@ -19,9 +19,11 @@ from placet.domain.errors import (
     ApprovalUnserializableInput,
     Forbidden,
     InputInvalid,
+    InputTooLarge,
     PlacetError,
     RateLimited,
 )
+from placet.domain.limits import Limits
 from placet.domain.model import Status
 
 _PENDING = PendingFace(
@@ -41,6 +43,7 @@ _EXAMPLES: Mapping[str, PlacetError] = MappingProxyType(
             ApprovalAlreadyDecided(Status.REJECTED),
             ApprovalUnserializableInput("/input/amount"),
             InputInvalid([Issue(path="/expires_in_ms", message="Expected an integer.")]),
+            InputTooLarge(Limits().max_body_bytes),
             Forbidden(ForbiddenReason.SCOPE, scopes=("consume",)),
             RateLimited(RateLimitReason.QUEUE_FULL),
         )
@@ -96,9 +99,21 @@ def _doc(row: type[PlacetError]) -> ErrorDoc:
         action=action,
         retry=_retry(row) if answered else "It is never an answer.",
         confirmation=_confirmation(row) if answered else "",
-        reasons=row.reasons,
+        reasons=_reasons(row),
         example=_example(row) if answered else None,
     )
+
+
+def _reasons(row: type[PlacetError]) -> Mapping[str, str]:
+    """What each reason says, and what it says where there is more to say."""
+    return {
+        name: sentence
+        for reason, usual in row.reasons.items()
+        for name, sentence in (
+            (reason, usual),
+            *((f"{reason}, {member}", said) for (of, member), said in row.more.items() if of == reason),
+        )
+    }
 
 
 def _retry(row: type[PlacetError]) -> str:

@@ -136,6 +136,14 @@ ScopeNames = Annotated[tuple[_ScopeName, ...], Meta(min_length=1, max_length=32)
 """Scopes of which a call takes any one: ``details.scopes`` of ``FORBIDDEN``; a later server may have more."""
 
 
+_CapabilityPattern = Annotated[str, Meta(pattern=whole("[!-~]{1,200}"))]
+CapabilityPatterns = Annotated[tuple[_CapabilityPattern, ...], Meta(min_length=1, max_length=1000)]
+"""What a client may ask for, as ``orders.*``: ``details.capabilities`` of ``FORBIDDEN``."""
+
+RuleName = Annotated[str, Meta(pattern=whole("[a-z][a-z-]{0,31}"))]
+"""A rule that Placet brings along: ``details.rule`` of ``FORBIDDEN``."""
+
+
 class RateLimitReason(StrEnum):
     """Which limit was met: ``details.reason`` of ``RATE_LIMITED``, in Agent Surface's words."""
 
@@ -146,12 +154,12 @@ class RateLimitReason(StrEnum):
 FORBIDDEN_DETAILS: Mapping[str, str] = MappingProxyType(
     {
         ForbiddenReason.SCOPE: (
-            "The credential lacks the scope this call needs; ask your operator for a credential with one of"
-            " the scopes in details.scopes, for an approver's to decide in person, or, where no scopes are"
-            " named, for one that may ask for this capability."
+            "This credential is not of the kind that may do this; use another, with the scopes that the call"
+            " takes, or an approver's to decide in person."
         ),
         ForbiddenReason.NO_RULE: (
-            "No policy rule allows a request like this one; have an operator add a rule, or ask for less."
+            "No policy rule allows a request like this one; have an operator add a rule to the file of"
+            " PLACET_POLICY_FILE, or ask for less."
         ),
         ForbiddenReason.NOT_AN_APPROVER: (
             "You are not one of the people who may decide this approval; have one of them decide it."
@@ -184,6 +192,24 @@ FORBIDDEN_DETAILS: Mapping[str, str] = MappingProxyType(
     }
 )
 """What ``detail`` says for each reason of ``FORBIDDEN``."""
+
+FORBIDDEN_MORE: Mapping[tuple[str, str], str] = MappingProxyType(
+    {
+        (ForbiddenReason.SCOPE, "scopes"): (
+            "This credential has none of the scopes in details.scopes, and the call takes one of them; use a"
+            " credential that has it, or an approver's to decide in person."
+        ),
+        (ForbiddenReason.SCOPE, "capabilities"): (
+            "This credential may ask only for the capabilities in details.capabilities; ask for one of those,"
+            " or have an operator make a client that may ask for this one."
+        ),
+        (ForbiddenReason.NO_RULE, "rule"): (
+            "There is no policy file, and the built-in rule takes no request of critical risk; have the"
+            " operator name a file with a rule that does in PLACET_POLICY_FILE, or ask with less risk."
+        ),
+    }
+)
+"""What it says instead where a member of ``details`` says more."""
 
 RATE_LIMIT_DETAILS: Mapping[str, str] = MappingProxyType(
     {

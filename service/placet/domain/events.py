@@ -9,6 +9,8 @@ class EventType(StrEnum):
     REQUESTED = "requested"
     VOTED = "voted"
     """A vote that did not yet decide: the quorum wants more people."""
+    EDITED = "edited"
+    """An approver changed the input, which did not decide yet: earlier votes count no more."""
     APPROVED = "approved"
     REJECTED = "rejected"
     EXPIRED = "expired"

@@ -57,7 +57,7 @@ _UNEXPOSED_MESSAGES: Mapping[ConfirmationCode, str] = MappingProxyType(
     }
 )
 
-Details = Mapping[str, str | tuple[str, ...]]
+Details = Mapping[str, str | int | tuple[str, ...]]
 """Facts for the developer, by the name of the member of ``details``."""
 
 _ARRAY_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,8}")
@@ -80,6 +80,7 @@ class PlacetError(Exception):
         exposed: Whether a model may read the code and its message.
         confirms: How the Agent Surface face tells it.
         reasons: The sentence that stands in for the docstring, by reason, where the code has reasons.
+        more: The sentence that stands in for that, by reason and a member of ``details`` that says more.
         detail_members: Which members ``details`` may have, and the type each is read back as.
         details: Facts for the developer; in the problem document only.
         issues: Faults of the request; of ``INPUT_INVALID`` only.
@@ -98,6 +99,7 @@ class PlacetError(Exception):
     exposed: bool = False
     confirms: Confirmation
     reasons: Mapping[str, str] = MappingProxyType({})
+    more: Mapping[tuple[str, str], str] = MappingProxyType({})
     detail_members: Mapping[str, Any] = MappingProxyType({})
 
     details: Details
@@ -149,7 +151,8 @@ class PlacetError(Exception):
     def detail(self) -> str:
         """The fixed text for the developer."""
         reason = str(self.details.get("reason", ""))
-        return self.reasons.get(reason) or " ".join(self.explanation()).rstrip()
+        said = [self.more[reason, member] for member in self.details if (reason, member) in self.more]
+        return (said or [self.reasons.get(reason) or " ".join(self.explanation()).rstrip()])[0]
 
     @property
     def confirmation_reason(self) -> ConfirmationReason | None:
@@ -212,7 +215,7 @@ class PlacetError(Exception):
             ]
         return face
 
-    def _details(self) -> dict[str, str | list[str]]:
+    def _details(self) -> dict[str, str | int | list[str]]:
         return {name: list(fact) if isinstance(fact, tuple) else fact for name, fact in self.details.items()}
 
     def _issues(self) -> list[dict[str, str]]:

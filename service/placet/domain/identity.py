@@ -9,6 +9,7 @@ script that look like another's, is refused at admission instead.
 import re
 import unicodedata
 from typing import Final
+from urllib.parse import unquote
 
 from placet.domain.characters import DEFAULT_IGNORABLE, mixes_scripts, scripts_of
 from placet.domain.limits import PERSON_ID_MAX_CHARS
@@ -30,17 +31,24 @@ _BLANK: Final = "must not be blank"
 # What may stand around an id: the white space that NFKC leaves as it is, quotation marks, angle brackets.
 _BLANKS: Final = "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\u1680\u2028\u2029"
 _QUOTES: Final = "\"'`\u00ab\u00bb\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f\u2039\u203a"
-_DRESS: Final = f"{_BLANKS}{_QUOTES}<>"
-_DRESS_BEFORE: Final = re.compile(rf"\A(?:[{_DRESS}]|mailto:|acct:)+")
-_BRACKETED: Final = re.compile(rf"<[{_BLANKS}{_QUOTES}]*([^{_DRESS}][^<>]*)>")
+_DRESS: Final = rf"{_BLANKS}{_QUOTES}<>()\[\]"
+_WORN: Final = f"{_BLANKS}{_QUOTES}<>()[]"
+_SCHEMES: Final = "mailto:|acct:|sips?:|xmpp:|im:"
+_DRESS_BEFORE: Final = re.compile(rf"\A(?:[{_DRESS}]|(?:{_SCHEMES})(?://)?)+")
+# What stands before the local part of an address, and after its domain, whatever it is: a name, a scheme, a
+# comment, a resource, the headers of a link.
+_NOT_LOCAL: Final = re.compile(rf"[{_DRESS},;:/]")
+_NOT_DOMAIN: Final = re.compile(rf"[{_DRESS},;?#/]")
+_BLANK_SIGNS: Final = "\u2800"  # shows as nothing, though it is a sign: Braille without a dot
+_BRACKETED: Final = re.compile(rf"<[{_BLANKS}{_QUOTES}()\[\]]*([^{_DRESS}][^<>]*)>")
 
 _DOTS: Final = ".\u3002"  # RFC 3490 §3.1; its other two are one of these after NFKC
 _ACE_PREFIX: Final = "xn--"  # RFC 5890 §2.3.2.1
 _LABEL_MAX_CHARS: Final = 63  # RFC 1035 §2.3.4; the punycode codec takes quadratic time
-_IN_NO_LABEL: Final = re.compile(f"[{_DRESS}@%{_DOTS}]")
+_IN_NO_LABEL: Final = re.compile(f"[{_DRESS}@%,;?#/{_DOTS}]")
 
 # Nearly all ids: written without any of the above, so that only case is left to fold.
-_PLAIN: Final = re.compile(r"(?!mailto:|acct:)[a-z0-9_.+:/@-]*[a-z0-9_+:/-]")
+_PLAIN: Final = re.compile(r"[a-z0-9_.+-]*[a-z0-9_+-](?:@[a-z0-9_.-]*[a-z0-9_-])?")
 
 
 def fold(text: str) -> str:
@@ -49,9 +57,9 @@ def fold(text: str) -> str:
     Three foldings, repeated until nothing changes:
 
     - toNFKC_Casefold (Unicode §3.13, R5), after trimming.
-    - What an address may be dressed in comes off: quotes, angle brackets with or without a name before them
-      (RFC 5322 §3.4), the schemes ``mailto:`` (RFC 6068) and ``acct:`` (RFC 7565), ``%40`` for the at sign,
-      quotes around the local part alone, a dot after the domain.
+    - What an address may be dressed in comes off: quotes and brackets, a name or a comment beside it
+      (RFC 5322 §3.4), a scheme before it (``mailto:``, RFC 6068; ``acct:``, RFC 7565) and whatever a link has
+      behind it, percent-encoding, quotes around the local part alone, a dot after the domain.
     - Punycode labels of a domain are spelled out (RFC 3492), so that both spellings of it are one. Labels
       that decode to nothing a domain could be written as, or are too long for one, stay as they are.
 
@@ -85,23 +93,25 @@ def _fold_characters(text: str) -> str:
     previous = None
     while text != previous:
         previous = text
-        seen = DEFAULT_IGNORABLE.sub("", unicodedata.normalize("NFD", text))
+        seen = DEFAULT_IGNORABLE.sub("", unicodedata.normalize("NFD", text)).replace(_BLANK_SIGNS, "")
         text = unicodedata.normalize("NFKC", seen.casefold()).strip()
     return text
 
 
 def _undress(folded: str) -> str:
     """Reduce a spelling of an address to the address; whatever is no address is stripped of dress alone."""
-    text = folded.replace("%40", "@")
+    text = unquote(folded)
     bracketed = _BRACKETED.findall(text)
     if bracketed:
         text = bracketed[-1]
-    text = _DRESS_BEFORE.sub("", text).rstrip(_DRESS)
+    text = _DRESS_BEFORE.sub("", text).rstrip(_WORN)
     local, at, domain = text.rpartition("@")
     if not at:
         return text
-    labels = domain.lstrip(_DRESS).rstrip(_DRESS + _DOTS).replace(_DOTS[1], _DOTS[0]).split(_DOTS[0])
-    return f"{local.rstrip(_DRESS)}@{'.'.join(map(_spell_out, labels))}"
+    local = _NOT_LOCAL.split(local.rstrip(_WORN))[-1]
+    domain = _NOT_DOMAIN.split(domain.lstrip(_WORN), maxsplit=1)[0].rstrip(_DOTS)
+    labels = domain.replace(_DOTS[1], _DOTS[0]).split(_DOTS[0])
+    return f"{local}@{'.'.join(map(_spell_out, labels))}"
 
 
 def _spell_out(label: str) -> str:
@@ -136,7 +146,7 @@ def check_id(text: str) -> str | None:
         return f"must have at most {PERSON_ID_MAX_CHARS} characters"
     if text.isascii() and text.isprintable():  # nearly all are, and have no other fault
         return None if fold(text) else _BLANK
-    if DEFAULT_IGNORABLE.search(text):
+    if DEFAULT_IGNORABLE.search(text) or _BLANK_SIGNS in text:
         return _REFUSED_CATEGORIES["Cf"]
     return _fault_of_unicode(text)
 

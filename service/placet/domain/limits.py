@@ -67,10 +67,33 @@ CONFIRMATION_SUMMARY_MAX_CHARS: Final = 300
 """`summary` of the confirmation face of a pending record (design §5)."""
 
 # Calls.
+JUDGED_MAX: Final = 32
+"""Judgements of one call while credentials keep changing under it; then it is asked to come back. A long wait
+may meet many a change."""
 BATCH_MAX_ITEMS: Final = 100
 """Decisions in one `POST /v1/decisions` (design §4)."""
 CURSOR_MAX_CHARS: Final = 512
 """Longer texts are no cursors of ours."""
+ASK_BYTES: Final = 16 * _KIB
+"""What one ask of the rate limit may have the store keep; a larger one counts once for each such part."""
+UNDECIDED_INPUT_RETENTION_MS: Final = _DAY_MS
+"""Longest that an input is kept after its question expired or was cancelled with nobody having decided it: no
+person's judgement stands between a client and such an input, and a client could fill the store with them."""
+
+# Failed authentication, in one process. A credential has 256 random bits: what is bounded is work, not luck.
+FAILURES_BURST: Final = 100
+"""Attempts of one address that may fail at once before they are told to come more slowly ..."""
+FAILURES_EVERY_MS: Final = _SECOND_MS
+"""... and one more every so often."""
+FAILURES_OF_ALL_BURST: Final = 1_000
+"""The same of all addresses together ..."""
+FAILURES_OF_ALL_EVERY_MS: Final = 50
+"""... and so the pace at which a flood, however wide, may have single credentials looked up."""
+FAILURE_SOURCES_MAX: Final = 10_000
+"""Addresses whose budget is kept, the latest: some megabytes."""
+NEWCOMERS_EVERY_S: Final = 1
+"""How often the store is asked what is new in a tenant while budgets are spent, and so how long a credential
+that was made just now may have to wait then."""
 
 
 ASCENDING_LIMITS: Final = (
@@ -136,6 +159,18 @@ class Limits(Struct, frozen=True, kw_only=True):
     live_pending_per_tenant: Annotated[
         int, _bound("Most approvals of one tenant pending at once", "records", ge=1, le=1_000_000)
     ] = 10_000
+    ask_rate_per_minute: Annotated[
+        int,
+        _bound(
+            "How fast one client may ask in the long run; an ask counts once for each 16 KiB to be kept",
+            "asks a minute",
+            ge=1,
+            le=60_000_000,
+        ),
+    ] = 600
+    ask_burst: Annotated[
+        int, _bound("How much one client may ask at once, after a pause", "asks", ge=1, le=1_000_000)
+    ] = 1_000
     comment_max_chars: Annotated[
         int, _bound("Longest comment on a decision", "characters", ge=1, le=100_000)
     ] = 2_000
@@ -144,7 +179,12 @@ class Limits(Struct, frozen=True, kw_only=True):
     ] = 2_000
     input_retention_ms: Annotated[
         int,
-        _bound("How long inputs are kept after a terminal state", "milliseconds", ge=1, le=3_660 * _DAY_MS),
+        _bound(
+            "How long inputs are kept after a terminal state; a day at most where nobody had decided",
+            "milliseconds",
+            ge=1,
+            le=3_660 * _DAY_MS,
+        ),
     ] = 7 * _DAY_MS
     record_retention_ms: Annotated[
         int,

@@ -71,6 +71,7 @@ class Ruling(StrEnum):
     DEADLINE = "deadline"
     CLIENT_FULL = "client-full"
     TENANT_FULL = "tenant-full"
+    RATE = "rate"
     PENDING = "pending"
     REJECTED = "rejected"
     EXPIRED = "expired"
@@ -84,12 +85,19 @@ class Ruling(StrEnum):
     NOT_CONSUMER = "not-the-consumer"
     REFUSED = "refused"
     """The caller was judged not entitled before the script ran; it says by which code."""
+    REVERSED = "reversed"
+    """Who rejected approves no more, and who changed the input does not approve the change alone."""
+
+
+TAKEN = frozenset({Ruling.OK, Ruling.UNCHANGED, Ruling.REPLAYED, Ruling.JOINED})
+"""What an attempt hears that had its way, now or before."""
 
 
 class State(Struct, frozen=True, kw_only=True):
     """The compared fields of a record: what the store's scripts see of it.
 
-    ``votes`` are ``(person, verdict)`` pairs on the current digest.
+    ``votes`` are ``(person, verdict)`` pairs on the current digest: an edit among them is one that does not
+    count as its author's approval; one that does is an approval.
     """
 
     status: Status
@@ -190,27 +198,53 @@ def judge_consume(state: State, attempt: Consume, now_ms: int) -> Ruling:
     return Ruling.REFUSED if attempt.refusal and status is Status.APPROVED else _IF_MATCHED[status]
 
 
+class Change(Struct, frozen=True, kw_only=True):
+    """What an edit makes of a question: its hashes, its canonical input, and whether it is an approval."""
+
+    digest: str
+    call: str
+    input: bytes
+    counts: bool
+
+
 class Decide(Struct, frozen=True, kw_only=True):
-    """A vote: by whom, which, on what was shown. ``refusal`` is the code it was refused with before."""
+    """A vote: by whom, which, on what was shown.
+
+    ``refusal`` is the code it was refused with before. ``required`` and ``rejections`` are how many people
+    it takes either way; ``change`` belongs to an edit.
+    """
 
     person: str
     verdict: Verdict
     digest: str
     refusal: str | None = None
+    required: int = 1
+    rejections: int = 1
+    change: Change | None = None
 
 
 def judge_decide(state: State, attempt: Decide, now_ms: int) -> Ruling:
     """Order of judgement for a decision by someone who may see the record."""
-    if attempt.digest == state.digest and (attempt.person, attempt.verdict) in state.votes:
-        return Ruling.UNCHANGED
+    mine = dict(state.votes).get(attempt.person)
     status = settle(state.status, state.expires_at_ms, state.use_by_ms, now_ms)
-    if status in {Status.EXPIRED, Status.CANCELLED}:
-        return Ruling(status.value)
+    if _is_repeated(state, attempt, mine):
+        return Ruling.UNCHANGED
     if status is not Status.PENDING:
-        return Ruling.DECIDED
+        return Ruling(status.value) if status in {Status.EXPIRED, Status.CANCELLED} else Ruling.DECIDED
     if attempt.digest != state.digest:
         return Ruling.MISMATCH
-    return Ruling.REFUSED if attempt.refusal else Ruling.OK
+    if attempt.refusal:
+        return Ruling.REFUSED
+    approves_own = mine is Verdict.EDIT and attempt.verdict is Verdict.APPROVE
+    turns = mine is Verdict.REJECT and attempt.verdict is not Verdict.REJECT
+    return Ruling.REVERSED if approves_own or turns else Ruling.OK
+
+
+def _is_repeated(state: State, attempt: Decide, mine: Verdict | None) -> bool:
+    """Whether the vote stands already, on the digest as it is."""
+    if attempt.change is None:
+        return attempt.digest == state.digest and mine is attempt.verdict
+    return attempt.change.digest == state.digest and mine in {Verdict.APPROVE, Verdict.EDIT}
 
 
 def judge_cancel(

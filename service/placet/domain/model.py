@@ -8,6 +8,8 @@ from enum import StrEnum
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from placet.domain.vouched import Vouched
+
 EMPTY_OBJECT = Raw(b"{}")
 
 
@@ -110,8 +112,9 @@ class Ask(Struct, frozen=True, kw_only=True):
 
     ``effect`` and ``risk`` are at least those of the capability, ``claimed`` what the asker said where that
     was less. ``owners`` are the people behind the asking client when it asked; they may not approve.
-    ``rule`` is the name of the rule it was asked under, ``policy`` the version of the file that has it;
-    ``required`` and ``rejections`` are how many distinct people it takes.
+    ``credential`` is the id of what the asker showed. ``rule`` is the name of the rule it was asked under,
+    ``policy`` the version of the file that has it; ``required`` and ``rejections`` are how many distinct
+    people it takes.
     ``deadline`` is what was asked for (``in:<ms>``, ``at:<ms>`` or ``default``): joining compares it.
     """
 
@@ -139,6 +142,7 @@ class Ask(Struct, frozen=True, kw_only=True):
     claimed: Claimed | None = None
     rule: str = ""
     policy: str | None = None
+    credential: str | None = None
     required: int = 1
     rejections: int = 1
 
@@ -166,8 +170,21 @@ class Person(Struct, frozen=True, kw_only=True):
     display_name: str | None = None
 
 
+class Edited(Struct, frozen=True, kw_only=True):
+    """What an approver made of a question by changing its input, and whether that is their approval."""
+
+    input_hash: str
+    digest: str
+    counts: bool
+
+
 class Vote(Struct, frozen=True, kw_only=True):
-    """A decision as it is sealed and stored; the store adds when it was cast."""
+    """A decision as it is sealed and stored; the store adds when it was cast.
+
+    ``digest`` is of the card that was shown, ``edited`` what an edit made of it. ``seen_at_ms`` is the
+    store's time when the record was read for it: a grant that began much later is none. ``vouched`` is the
+    word of the issuer by whose token it came.
+    """
 
     decision: Verdict
     approver: Person
@@ -175,6 +192,16 @@ class Vote(Struct, frozen=True, kw_only=True):
     submitted_by: str | None
     comment: str | None
     digest: str
+    credential: str | None = None
+    seen_at_ms: int = 0
+    edited: Edited | None = None
+    vouched: Vouched | UnsetType = UNSET
+
+    def approves(self, digest: str) -> bool:
+        """Whether it counts as an approval of what this digest is of."""
+        if self.edited is not None:
+            return self.edited.counts and self.edited.digest == digest
+        return self.decision is Verdict.APPROVE and self.digest == digest
 
 
 class CastVote(Struct, frozen=True, kw_only=True):
@@ -231,6 +258,7 @@ class Approval(Struct, frozen=True, kw_only=True):
     use_by_ms: int | None
     required: int
     approved: int
+    rejected: int
     votes: tuple[CastVote, ...]
     consumption: Consumption | None
     outcome: Outcome | None
@@ -245,12 +273,21 @@ class Approval(Struct, frozen=True, kw_only=True):
 
 
 class TrailEntry(Struct, frozen=True, kw_only=True):
-    """One line of an approval's audit trail; ``count`` above 1 stands for coalesced refusals."""
+    """One line of an approval's audit trail; ``count`` above 1 stands for coalesced refusals.
+
+    ``credential`` is the id of what was shown by whoever acted; ``rule`` and ``policy`` stand where it was
+    asked; ``digest`` and ``input_hash`` are those that the line is about.
+    """
 
     seq: int
     at_ms: int
     type: str
     by: str
     channel: str | UnsetType = UNSET
+    credential: str | UnsetType = UNSET
     code: str | UnsetType = UNSET
     count: int | UnsetType = UNSET
+    rule: str | UnsetType = UNSET
+    policy: str | UnsetType = UNSET
+    digest: str | UnsetType = UNSET
+    input_hash: str | UnsetType = UNSET

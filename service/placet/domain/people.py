@@ -5,25 +5,61 @@
 2. Aliases (e-mail addresses, names in other systems) lead nowhere: they only ever take away. Whoever is
    the actor under any alias can't approve, and nobody counts twice under two.
 3. Whoever is not in the directory is known by their id alone.
-
-Ids and aliases are compared folded (:mod:`placet.domain.identity`).
+4. To take away, names are compared folded (:mod:`placet.domain.identity`); to grant, byte for byte.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 from msgspec import Struct
 
 from placet.domain.identity import fold
+
+DEFAULT_ALGORITHMS: Final = ("ES256", "RS256", "EdDSA")
+"""What a token may be signed with where the directory names nothing else (RFC 7518 §3.1, RFC 8037 §3.1)."""
+
+DEFAULT_TYPES: Final = ("at+jwt", "JWT")
+"""What a token's ``typ`` may be where the directory names nothing else (RFC 9068 §2.1, RFC 7519 §5.1)."""
 
 Path = tuple[str | int, ...]
 """Where in a file: names of members and positions in lists."""
 
 
 class Fault(Struct, frozen=True, kw_only=True):
-    """What is wrong at a place in a file, as a sentence that says what to write instead."""
+    """What is wrong at a place in a file, as a sentence that says what to write instead.
+
+    One that ``warns`` keeps nothing from being used.
+    """
 
     path: Path
     message: str
+    warns: bool = False
+
+
+class Issuer(Struct, frozen=True, kw_only=True):
+    """An OIDC issuer whose tokens are credentials of people of one tenant.
+
+    Attributes:
+        iss: Its identifier, compared byte for byte (OpenID Connect Core §2).
+        tenant: Whose people it names.
+        audience: What a token's one ``aud`` must be.
+        algorithms: Those a token may be signed with; asymmetric ones only.
+        types: The ``typ`` headers a token may carry, compared without regard to case (RFC 7515 §4.1.9).
+        jwks_url: Where its keys are; ``None`` to find them by discovery.
+        groups_claim: The claim that lists a person's groups; ``None`` where its tokens say nothing of them.
+        name_claim: The claim a person is called by.
+        email_authoritative: Whether an address that it says is verified is an alias that leads to a person.
+    """
+
+    iss: str
+    tenant: str
+    audience: str
+    algorithms: tuple[str, ...] = DEFAULT_ALGORITHMS
+    types: tuple[str, ...] = DEFAULT_TYPES
+    jwks_url: str | None = None
+    groups_claim: str | None = None
+    name_claim: str = "name"
+    email_authoritative: bool = False
 
 
 class Subject(Struct, frozen=True, kw_only=True):
@@ -41,7 +77,7 @@ class SlackUser(Struct, frozen=True, kw_only=True):
 
 
 class Member(Struct, frozen=True, kw_only=True):
-    """A person in the directory. ``owns`` are the service actors that act on their responsibility."""
+    """A person in the directory. ``owns`` are the services and clients that act on their responsibility."""
 
     tenant: str
     id: str
@@ -51,6 +87,10 @@ class Member(Struct, frozen=True, kw_only=True):
     subjects: tuple[Subject, ...] = ()
     slack: tuple[SlackUser, ...] = ()
     owns: tuple[str, ...] = ()
+
+    def spelled(self) -> tuple[str, ...]:
+        """Every name the person goes by, as the directory writes it."""
+        return (self.id, *self.aliases)
 
     def names(self) -> Iterator[str]:
         """Every name the person goes by, folded."""
@@ -66,18 +106,29 @@ class People:
 
     def __init__(self, members: Iterable[Member] = ()) -> None:
         self.members = tuple(members)
-        self._named: Mapping[tuple[str, str], Member] = {
-            (member.tenant, name): member for member in self.members for name in member.names()
+        self._identified = {(member.tenant, member.id): member for member in self.members}
+        self._keys = {
+            (member.tenant, name): fold(member.id) for member in self.members for name in member.names()
         }
-        self._identified: Mapping[tuple[str, str], Member] = {
-            (member.tenant, fold(member.id)): member for member in self.members
-        }
-        self._subjects = {subject: member for member in self.members for subject in member.subjects}
-        self._slack = {user: member for member in self.members for user in member.slack}
+        self._named = {(member.tenant, name): member for member in self.members for name in member.spelled()}
+        self._subjects = {pair: member for member in self.members for pair in member.subjects}
+        self._slack = {pair: member for member in self.members for pair in member.slack}
+        self._owners: dict[tuple[str, str], set[str]] = {}
+        for member in self.members:
+            for owned in member.owns:
+                self._owners.setdefault((member.tenant, fold(owned)), set()).add(fold(member.id))
 
     def member(self, tenant: str, person_id: str) -> Member | None:
-        """The person with this id; an alias is none."""
-        return self._identified.get((tenant, fold(person_id)))
+        """The person with exactly this id: no alias and no other spelling leads to anybody's rights."""
+        return self._identified.get((tenant, person_id))
+
+    def named(self, tenant: str, name: str) -> Member | None:
+        """The person with exactly this id or alias. For what an authority has verified, and nothing else."""
+        return self._named.get((tenant, name))
+
+    def knows(self, tenant: str, name: str) -> bool:
+        """Whether somebody goes by this name, however it is spelled."""
+        return (tenant, fold(name)) in self._keys
 
     def by_subject(self, subject: Subject) -> Member | None:
         """The person whom an issuer calls so."""
@@ -88,44 +139,83 @@ class People:
         return self._slack.get(user)
 
     def key(self, tenant: str, name: str) -> str:
-        """What tells this person from others: the same for every id and alias of theirs."""
-        known = self._named.get((tenant, fold(name)))
-        return fold(name if known is None else known.id)
+        """What tells this person from others: the same for every id, alias and spelling of theirs."""
+        folded = fold(name)
+        return self._keys.get((tenant, folded), folded)
 
-    def owners_of(self, tenant: str, actors: Iterable[str]) -> set[str]:
-        """The ids of those who own one of these service actors."""
-        folded = {fold(actor) for actor in actors}
-        return {
-            member.id
-            for member in self.members
-            if member.tenant == tenant and not folded.isdisjoint(map(fold, member.owns))
-        }
+    def owners_of(self, tenant: str, names: Iterable[str]) -> set[str]:
+        """The keys of those who own one of these services."""
+        return {owner for name in names for owner in self._owners.get((tenant, fold(name)), ())}
 
-    def groups(self, tenant: str) -> set[str]:
-        """Every group that somebody is in."""
-        return {group for member in self.members if member.tenant == tenant for group in member.groups}
+    def of(self, tenant: str) -> tuple[Member, ...]:
+        """Those of one tenant."""
+        return tuple(member for member in self.members if member.tenant == tenant)
+
+    def tenants(self) -> list[str]:
+        """Every tenant that somebody belongs to, in order of their names."""
+        return sorted({member.tenant for member in self.members})
 
 
-def faults_of(members: Iterable[Member]) -> list[Fault]:
-    """What makes it unclear who somebody is; paths begin at the list of members."""
-    faults: list[Fault] = []
+def faults_of(placed: Mapping[Path, Member], issuers: Mapping[str, Issuer]) -> Iterator[Fault]:
+    """What makes it unclear who somebody is.
+
+    Args:
+        placed: The people, by where each is in the file.
+        issuers: By ``iss``.
+    """
     named: dict[tuple[str, str], Member] = {}
     led_to: dict[Subject | SlackUser, Member] = {}
-    for place, member in enumerate(members):
-        for number, name in enumerate((member.id, *member.aliases)):
+    for place, member in placed.items():
+        for step, name in _named(member):
             other = named.setdefault((member.tenant, fold(name)), member)
             if other is not member:
-                path: Path = (place, "id") if number == 0 else (place, "aliases", number - 1)
-                faults.append(
-                    Fault(path=path, message=f"{other.id} goes by this name already: give it to one of them.")
-                )
-        pairs: list[tuple[str, int, Subject | SlackUser]] = [
-            *(("oidc", number, pair) for number, pair in enumerate(member.subjects)),
-            *(("slack", number, pair) for number, pair in enumerate(member.slack)),
-        ]
-        for kind, number, pair in pairs:
+                yield Fault(path=(*place, *step), message=_in_common(name, other))
+        for step, pair in _pairs(member):
             other = led_to.setdefault(pair, member)
             if other is not member:
-                message = f"This leads to {other.id} already: it can lead to one person only."
-                faults.append(Fault(path=(place, kind, number), message=message))
-    return faults
+                message = f"This leads to {other.id!r} already, and may lead to one person only: remove one."
+                yield Fault(path=(*place, *step), message=message)
+            if isinstance(pair, Subject):
+                yield from _faults_of_subject((*place, *step, "iss"), pair, member, issuers)
+
+
+def _named(member: Member) -> Iterator[tuple[Path, str]]:
+    yield ("id",), member.id
+    for number, alias in enumerate(member.aliases):
+        yield ("aliases", number), alias
+
+
+def _pairs(member: Member) -> Iterator[tuple[Path, Subject | SlackUser]]:
+    for number, subject in enumerate(member.subjects):
+        yield ("oidc", number), subject
+    for number, user in enumerate(member.slack):
+        yield ("slack", number), user
+
+
+def _in_common(name: str, other: Member) -> str:
+    if name == other.id:
+        return f"{name!r} is in the directory already: put both entries into one."
+    if fold(name) == fold(other.id):
+        return (
+            f"{name!r} is another spelling of {other.id!r}: one person has one entry. Is it somebody else? "
+            "Then give them an id that can't be mistaken."
+        )
+    return (
+        f"{other.id!r} goes by {name!r} already, and one name means one person: remove it from one of them."
+    )
+
+
+def _faults_of_subject(
+    path: Path, subject: Subject, member: Member, issuers: Mapping[str, Issuer]
+) -> Iterator[Fault]:
+    issuer = issuers.get(subject.iss)
+    if issuer is None:
+        known = f"there are {', '.join(map(repr, issuers))}" if issuers else "there are none"
+        message = f'There is no [issuers."{subject.iss}"] ({known}): write it as there, byte for byte.'
+        yield Fault(path=path, message=message)
+    elif issuer.tenant != member.tenant:
+        message = (
+            f"This issuer is of tenant {issuer.tenant!r}, {member.id!r} of {member.tenant!r}: "
+            "an issuer names people of its own tenant only."
+        )
+        yield Fault(path=path, message=message)

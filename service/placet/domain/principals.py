@@ -7,9 +7,10 @@ do is :mod:`placet.domain.policy`'s to say.
 import fnmatch
 from enum import StrEnum
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from placet.domain.model import Risk
+from placet.domain.vouched import Vouched
 
 
 class Scope(StrEnum):
@@ -35,8 +36,8 @@ class Client(Struct, frozen=True, kw_only=True, tag_field="type", tag="client"):
     """A service: an agent runtime, a tool server, a bridge from a chat.
 
     ``owners`` are the people behind it, who may not approve what it asks. ``capabilities`` are the
-    patterns (``orders.*``) it may ask for; none means any. ``people`` and ``max_risk`` bound a
-    ``decide_as`` client.
+    patterns (``orders.*``) it may ask for; none means any. A ``decide_as`` client speaks for these ``people``
+    and whoever is in one of these ``groups``, up to ``max_risk``.
     """
 
     tenant: str
@@ -45,6 +46,7 @@ class Client(Struct, frozen=True, kw_only=True, tag_field="type", tag="client"):
     owners: tuple[str, ...] = ()
     capabilities: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
     max_risk: Risk | None = None
     keys: tuple[Key, ...] = ()
 
@@ -69,17 +71,18 @@ class Client(Struct, frozen=True, kw_only=True, tag_field="type", tag="client"):
 
 
 class Approver(Struct, frozen=True, kw_only=True, tag_field="type", tag="approver"):
-    """A person with a credential of their own."""
+    """A person with a credential of their own, or with the word of an OIDC issuer (``vouched``)."""
 
     tenant: str
     id: str
     display_name: str | None = None
     groups: tuple[str, ...] = ()
     keys: tuple[Key, ...] = ()
+    vouched: Vouched | UnsetType = UNSET
 
     @property
     def field(self) -> str:
-        """Where the store keeps it."""
+        """Where the store keeps it, if it has a credential of its own."""
         return f"approver:{self.id}"
 
 
@@ -97,8 +100,8 @@ def faults_of(client: Client) -> list[str]:
     speaks = client.may(Scope.DECIDE_AS)
     if speaks and client.scopes & CONFLICTING_SCOPES:
         faults.append("A decide_as client can't hold request or consume: create two clients.")
-    if speaks and (not client.people or client.max_risk is None):
-        faults.append("A decide_as client needs --people (whom it speaks for) and --max-risk.")
-    if not speaks and (client.people or client.max_risk is not None):
-        faults.append("--people and --max-risk are for clients with the scope decide_as.")
+    if speaks and (not (client.people or client.groups) or client.max_risk is None):
+        faults.append("A decide_as client needs --people or --groups (whom it speaks for) and --max-risk.")
+    if not speaks and (client.people or client.groups or client.max_risk is not None):
+        faults.append("--people, --groups and --max-risk are for clients with the scope decide_as.")
     return faults

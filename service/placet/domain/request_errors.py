@@ -6,11 +6,15 @@ How to read a row: see :mod:`placet.domain.approval_errors`.
 
 from collections.abc import Collection, Sequence
 from types import MappingProxyType
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from placet.domain.error_terms import (
     FORBIDDEN_DETAILS,
+    FORBIDDEN_MORE,
     RATE_LIMIT_DETAILS,
+    CapabilityPatterns,
     Category,
     Confirmation,
     ConfirmationCode,
@@ -18,6 +22,7 @@ from placet.domain.error_terms import (
     Issue,
     RateLimitReason,
     Retry,
+    RuleName,
     ScopeNames,
     Stage,
 )
@@ -47,7 +52,7 @@ class InvocationConflict(_AboutRequest):
 class InputInvalid(_AboutRequest):
     """The request is not well-formed, or something in it is not valid.
 
-    Correct what model.issues names and send the request again.
+    Correct what model.issues names, which is of each member the first fault, and send the request again.
     """
 
     code = "INPUT_INVALID"
@@ -68,7 +73,7 @@ class InputInvalid(_AboutRequest):
 class InputTooLarge(_AboutRequest):
     """The request has more bytes than the service takes.
 
-    Send a smaller input, or a reference to the data in its place.
+    Send at most details.max_bytes: a smaller input, or a reference to the data in its place.
     """
 
     code = "INPUT_TOO_LARGE"
@@ -77,6 +82,12 @@ class InputTooLarge(_AboutRequest):
     message = "The input is too large. Try again with a smaller one."
     exposed = True
     confirms = _BAD_INPUT
+    detail_members = MappingProxyType({"max_bytes": Annotated[int, Meta(ge=0)]})
+
+    def __init__(self, max_bytes: int) -> None:
+        """Name the most bytes that this body may have."""
+        super().__init__()
+        self.details = {"max_bytes": max_bytes}
 
 
 class UnsupportedMediaType(_AboutRequest):
@@ -121,6 +132,19 @@ class RouteNotFound(_AboutRequest):
     confirms = _FAILED
 
 
+class HostNotAllowed(_AboutRequest):
+    """The request names a host in its Host header that this service does not go by.
+
+    Call it by a name that it has, or have the operator add this one: to PLACET_ALLOWED_HOSTS, or as that of
+    PLACET_PUBLIC_URL.
+    """
+
+    code = "HOST_NOT_ALLOWED"
+    status = 421
+    title = "Host not allowed"
+    confirms = _FAILED
+
+
 class Unauthenticated(PlacetError):
     """No valid credential came with the request.
 
@@ -135,6 +159,25 @@ class Unauthenticated(PlacetError):
     message = "The approval service did not accept the runtime's credential. Tell the user; do not try again."
     exposed = True
     confirms = Confirmation(code=ConfirmationCode.NOT_AUTHENTICATED, retry=Retry.NO)
+
+
+class IssuerUnavailable(PlacetError):
+    """The issuer of the token could not be asked for its keys, so nobody can tell whether it is good.
+
+    Send the same request again after as long as Retry-After says: nothing was done.
+    """
+
+    code = "ISSUER_UNAVAILABLE"
+    status = 503
+    stage = Stage.AUTHENTICATION
+    category = Category.AUTHENTICATION
+    title = "Issuer unavailable"
+    retryable = True
+    confirms = Confirmation(code=ConfirmationCode.EXECUTION_FAILED, retry=Retry.AFTER_DELAY, transient=True)
+
+    def __init__(self, *, retry_after_ms: int = RETRY_AFTER_MS) -> None:
+        super().__init__()
+        self.retry_after_ms = retry_after_ms
 
 
 class Forbidden(PlacetError):
@@ -152,12 +195,36 @@ class Forbidden(PlacetError):
     exposed = True
     confirms = Confirmation(code=ConfirmationCode.NOT_AUTHORIZED, retry=Retry.NO)
     reasons = FORBIDDEN_DETAILS
-    detail_members = MappingProxyType({"reason": ForbiddenReason, "scopes": ScopeNames})
+    more = FORBIDDEN_MORE
+    detail_members = MappingProxyType(
+        {
+            "reason": ForbiddenReason,
+            "scopes": ScopeNames,
+            "capabilities": CapabilityPatterns,
+            "rule": RuleName,
+        }
+    )
 
-    def __init__(self, reason: ForbiddenReason, *, scopes: Collection[str] = ()) -> None:
-        """Say why; with ``ForbiddenReason.SCOPE``, name the scopes of which the call takes any one."""
+    def __init__(
+        self,
+        reason: ForbiddenReason,
+        *,
+        scopes: Collection[str] = (),
+        capabilities: Collection[str] = (),
+        rule: str | None = None,
+    ) -> None:
+        """Say why.
+
+        Args:
+            reason: Why.
+            scopes: With ``SCOPE``: those of which the call takes any one.
+            capabilities: With ``SCOPE``: the patterns of what the caller may ask for.
+            rule: With ``NO_RULE``: the one that stands in for a policy file.
+        """
         super().__init__()
-        self.details = {"reason": reason, **({"scopes": tuple(sorted(scopes))} if scopes else {})}
+        lists = {"scopes": scopes, "capabilities": capabilities}
+        named = {name: tuple(sorted(items)) for name, items in lists.items() if items}
+        self.details = {"reason": reason, **named, **({"rule": rule} if rule else {})}
 
 
 class RateLimited(PlacetError):

@@ -6,18 +6,19 @@
 2. Terms tighten by member: more people, fewer rejections, fewer channels, earlier deadlines, more comments,
    fewer exceptions. Approvers narrow: whoever decides must be among those of the rule *and* of each block.
 3. A capability has a least effect and a least risk; a request below is raised to them.
-4. Where no rule matches nobody may approve, and the request is refused.
+4. Claiming more never loosens: a block for a risk or an effect is for everything above it too, and for what
+   the capability has at least, whichever of two that are alike is claimed.
+5. Where no rule matches nobody may approve, and the request is refused.
 
 Everything here is a value, and every judgement a pure function of its arguments.
 """
 
-import fnmatch
-from collections.abc import Iterable
 from enum import StrEnum
 
 from msgspec import UNSET, Struct, UnsetType, structs
 
 from placet.domain.model import ActorKind, Effect, Risk
+from placet.domain.patterns import matches
 
 
 class CommentRule(StrEnum):
@@ -98,7 +99,11 @@ class Terms(Struct, frozen=True, kw_only=True):
 
 
 class When(Struct, frozen=True, kw_only=True):
-    """What the asker must have claimed for a block to apply: one value of every member that is there."""
+    """When a block applies: one value of every member that is there must hold.
+
+    A risk holds for itself and what is above it, an effect likewise: ``none`` is below ``read``, that below
+    ``write``, and that below both ``destructive`` and ``external``.
+    """
 
     risk: frozenset[Risk] = frozenset()
     effect: frozenset[Effect] = frozenset()
@@ -107,12 +112,13 @@ class When(Struct, frozen=True, kw_only=True):
 
 
 class Claims(Struct, frozen=True, kw_only=True):
-    """What an asker says of its request, once raised to the floors of its capability."""
+    """What an asker says of its request, once raised; ``least`` are the least effects of its capability."""
 
     risk: Risk
     effect: Effect
     types: tuple[str, ...]
     actor_kind: ActorKind
+    least: frozenset[Effect] = frozenset()
 
 
 class Stricter(Struct, frozen=True, kw_only=True):
@@ -133,7 +139,7 @@ class Stricter(Struct, frozen=True, kw_only=True):
 
 
 class Rule(Struct, frozen=True, kw_only=True):
-    """A rule: what it is for, its terms, the blocks that tighten them. ``*`` stands for any characters."""
+    """A rule: what it is for (:mod:`placet.domain.patterns`), its terms, the blocks that tighten them."""
 
     terms: Terms
     capabilities: tuple[str, ...]
@@ -186,31 +192,30 @@ class Policies(Struct, frozen=True, kw_only=True):
 
     def raised(self, capability: str, effect: Effect, risk: Risk) -> tuple[Effect, Risk]:
         """Effect and risk, at least as high as every floor of the capability."""
-        for floor in self.floors:
-            if matches(capability, floor.capabilities):
-                effect = floor.effect if floor.effect.rank > effect.rank else effect
-                risk = floor.risk if floor.risk.rank > risk.rank else risk
+        for floor in self.floors_of(capability):
+            effect = floor.effect if floor.effect.rank > effect.rank else effect
+            risk = floor.risk if floor.risk.rank > risk.rank else risk
         return effect, risk
 
-
-def matches(name: str, patterns: Iterable[str]) -> bool:
-    """Whether a pattern is for this name: case matters, ``*`` spans dots, nothing else is special."""
-    return any(fnmatch.fnmatchcase(name, literal(pattern)) for pattern in patterns)
-
-
-def literal(pattern: str) -> str:
-    """A pattern in which ``*`` alone is special, as :mod:`fnmatch` takes it."""
-    return pattern.replace("[", "[[]").replace("?", "[?]")
+    def floors_of(self, capability: str) -> tuple[Floor, ...]:
+        """Those that are for a capability."""
+        return tuple(floor for floor in self.floors if matches(capability, floor.capabilities))
 
 
 def applies(when: When, claims: Claims) -> bool:
     """Whether a block is for what was claimed; one that names nothing is for everything."""
+    effects = {claims.effect, *claims.least}
     return (
-        (not when.risk or claims.risk in when.risk)
-        and (not when.effect or claims.effect in when.effect)
+        (not when.risk or any(claims.risk.rank >= risk.rank for risk in when.risk))
+        and (not when.effect or any(_reaches(one, other) for one in effects for other in when.effect))
         and (not when.types or not when.types.isdisjoint(claims.types))
         and (not when.actor_kind or claims.actor_kind in when.actor_kind)
     )
+
+
+def _reaches(effect: Effect, other: Effect) -> bool:
+    """Whether an effect is another one, or above it."""
+    return effect is other or effect.rank > other.rank
 
 
 def tightened(terms: Terms, block: Stricter) -> Terms:
@@ -242,9 +247,9 @@ def _rank(word: CommentRule | EditRule) -> int:
 def _shortened(
     bounds: tuple[int | None, int | None], most_ms: int | UnsetType
 ) -> tuple[int | None, int | None]:
-    """Default and greatest duration, neither beyond ``most_ms``."""
+    """Default and greatest duration, neither beyond ``most_ms``; a default of the service's stays its own."""
     if most_ms is UNSET:
         return bounds
     default, greatest = bounds
     shorter = most_ms if greatest is None else min(greatest, most_ms)
-    return (shorter if default is None else min(default, shorter)), shorter
+    return (None if default is None else min(default, shorter)), shorter

@@ -51,6 +51,13 @@ class Metrics:
         self._transitions = {name: changes.labels(name) for name in (*sorted(IN_STREAM), OTHER)}
         refusals = Counter("placet_refusals", "Refusals by error code.", ("code",), registry=registry)
         self._refusals = {code: refusals.labels(code) for code in (*TABLE, OTHER)}
+        failures = Counter(
+            "placet_failed_authentications",
+            "Credentials refused (401), and those refused for being too many (429).",
+            ("answer",),
+            registry=registry,
+        )
+        self._failures = {answer: failures.labels(answer) for answer in ("refused", "limited", OTHER)}
         self._waiters = Gauge("placet_waiters", "Calls now waiting for a decision.", registry=registry)
         self._lag = Gauge(
             "placet_stream_lag_seconds", "Age of the newest event when it was read.", registry=registry
@@ -90,6 +97,10 @@ class Metrics:
     def refusal(self, code: str) -> None:
         """Count a refusal that is no answer of its own, such as one of a batch of decisions."""
         self._refusals.get(code, self._refusals[OTHER]).inc()
+
+    def failed_authentication(self, answer: str) -> None:
+        """Count a credential that is nobody's: ``refused``, or ``limited`` for being too many."""
+        self._failures.get(answer, self._failures[OTHER]).inc()
 
     def transition(self, event_type: str) -> None:
         """Count a change of a record."""

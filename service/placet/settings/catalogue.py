@@ -47,7 +47,7 @@ PUBLIC_URL: Variable[str | None] = variable(
     None,
     "Where others reach the service, and the issuer (`iss`) of its tokens.",
     allowed="http(s)://host[:port]; https in production unless the host is loopback",
-    rule="http://127.0.0.1:<port>, https with TLS",
+    rule="http://127.0.0.1:<port>, https with TLS; none with PLACET_REDIS_URL, unless all is on loopback",
 )
 ENVIRONMENT: Variable[Environment | None] = variable(
     "ENVIRONMENT",
@@ -159,6 +159,24 @@ KEYRING_FILE: Variable[Path | None] = variable(
     allowed="a file made by `placet keys`",
     rule="kept in the data directory with the embedded store",
 )
+POLICY_FILE: Variable[Path | None] = variable(
+    "POLICY_FILE",
+    "Rules",
+    parsing.file_path,
+    None,
+    "Who may decide what, and how; the same on every replica. Taken up at the start and on SIGHUP.",
+    allowed="a TOML file; `placet policy check` finds its faults",
+    rule="any approver of the tenant decides, one is enough",
+)
+DIRECTORY_FILE: Variable[Path | None] = variable(
+    "DIRECTORY_FILE",
+    "Rules",
+    parsing.file_path,
+    None,
+    "Who people are, by whichever way they come in; the same on every replica. Taken up likewise.",
+    allowed="a TOML file; `placet policy check` finds its faults",
+    rule="each is who their credential says",
+)
 METRICS_BIND: Variable[tuple[str, int] | None] = variable(
     "METRICS_BIND",
     "Metrics",
@@ -210,7 +228,8 @@ _SERVICE: Final[tuple[SettingDoc, ...]] = (
     HOST.doc, PORT.doc, PUBLIC_URL.doc, ENVIRONMENT.doc, TLS_CERT_FILE.doc, TLS_KEY_FILE.doc,
     TRUSTED_PROXIES.doc, ALLOWED_HOSTS.doc, SHUTDOWN_GRACE_MS.doc, DATA_DIR.doc, REDIS_URL.doc,
     DURABILITY.doc, DURABILITY_REPLICAS.doc, CONNECT_TIMEOUT_MS.doc, CALL_TIMEOUT_MS.doc,
-    CONFIRM_TIMEOUT_MS.doc, KEYRING_FILE.doc, METRICS_BIND.doc, LOG_LEVEL.doc, LOG_FORMAT.doc,
+    CONFIRM_TIMEOUT_MS.doc, KEYRING_FILE.doc, POLICY_FILE.doc, DIRECTORY_FILE.doc, METRICS_BIND.doc,
+    LOG_LEVEL.doc, LOG_FORMAT.doc,
 )  # fmt: skip
 
 

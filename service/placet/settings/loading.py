@@ -18,6 +18,7 @@ from placet.settings.model import (
     KeySettings,
     LogSettings,
     MetricsSettings,
+    RuleSettings,
     ServerSettings,
     Settings,
     StoreSettings,
@@ -71,6 +72,10 @@ def load(environ: Mapping[str, str], overrides: Mapping[str, str | None] = _NO_O
         server=server,
         store=store,
         keys=KeySettings(keyring_file=reader.read(catalogue.KEYRING_FILE)),
+        rules=RuleSettings(
+            policy_file=reader.read(catalogue.POLICY_FILE),
+            directory_file=reader.read(catalogue.DIRECTORY_FILE),
+        ),
         metrics=_metrics(reader, server.port),
         logs=LogSettings(level=reader.read(catalogue.LOG_LEVEL), format=reader.read(catalogue.LOG_FORMAT)),
         limits=_limits(reader),
@@ -78,6 +83,12 @@ def load(environ: Mapping[str, str], overrides: Mapping[str, str | None] = _NO_O
     if reader.has(catalogue.REDIS_URL) and not reader.has(catalogue.KEYRING_FILE):
         reader.problem(
             catalogue.KEYRING_FILE, "is required with PLACET_REDIS_URL: all replicas sign with one keyring"
+        )
+    if not reader.has(catalogue.PUBLIC_URL) and _may_have_replicas(server, store):
+        reader.problem(
+            catalogue.PUBLIC_URL,
+            "is required with PLACET_REDIS_URL: all replicas issue tokens under one name (where the service "
+            "listens on loopback and the store is on the same machine, it may be left out)",
         )
     if reader.problems:
         raise SettingsError(tuple(reader.problems))
@@ -199,6 +210,15 @@ def _store(reader: _Reader, environ: Mapping[str, str]) -> StoreSettings:
         call_timeout_ms=reader.read(catalogue.CALL_TIMEOUT_MS),
         confirm_timeout_ms=reader.read(catalogue.CONFIRM_TIMEOUT_MS),
     )
+
+
+def _may_have_replicas(server: ServerSettings, store: StoreSettings) -> bool:
+    """Whether the store may be shared: it or the service is for more than this machine."""
+    if store.redis_url is None:
+        return False
+    parts = urlsplit(store.redis_url.reveal())
+    store_is_here = parts.scheme == "unix" or is_loopback(parts.hostname or "")
+    return not (store_is_here and is_loopback(server.host))
 
 
 def _data_dir(reader: _Reader, environ: Mapping[str, str]) -> Path:

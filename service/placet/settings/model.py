@@ -113,6 +113,18 @@ class KeySettings(Struct, frozen=True, kw_only=True):
     keyring_file: Path | None = None
 
 
+class RuleSettings(Struct, frozen=True, kw_only=True):
+    """Where the operator's rules are.
+
+    Attributes:
+        policy_file: who may decide what; None: any approver of the tenant, one is enough.
+        directory_file: who people are; None: each is who their credential says.
+    """
+
+    policy_file: Path | None = None
+    directory_file: Path | None = None
+
+
 class MetricsSettings(Struct, frozen=True, kw_only=True):
     """Where `/metrics` listens.
 
@@ -140,6 +152,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     store: StoreSettings
     server: ServerSettings = ServerSettings()
     keys: KeySettings = KeySettings()
+    rules: RuleSettings = RuleSettings()
     metrics: MetricsSettings = MetricsSettings()
     logs: LogSettings = LogSettings()
     limits: Limits = Limits()

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from placet.domain.errors import StoreUnavailable
-from placet.domain.limits import GRANT_FLOOR_MS, USE_WITHIN_MAX_MS, Limits
-from placet.domain.machine import Ruling
+from placet.domain.limits import ASK_BYTES, GRANT_FLOOR_MS, USE_WITHIN_MAX_MS, Limits
+from placet.domain.machine import Change, Ruling
 from placet.domain.model import Ask, Sealed, Status, Vote
 from placet.store import keys
 from placet.store.clock import Lag, Lags
@@ -101,6 +101,7 @@ class Spending(Struct, frozen=True, kw_only=True):
     """
 
     client: str
+    credential: str | None
     sees: bool
     execution_id: str
     nonce: bytes
@@ -116,7 +117,8 @@ class Ballot(Struct, frozen=True, kw_only=True):
     """A vote on its way.
 
     ``person`` tells the voter from others, whichever way they come in. ``refusal`` is the word to refuse the
-    vote with if the state allows one at all.
+    vote with if the state allows one at all. ``required`` and ``rejections`` are how many people it takes
+    either way today; ``change`` is what an edit makes of the question.
     """
 
     vote: Vote
@@ -124,6 +126,9 @@ class Ballot(Struct, frozen=True, kw_only=True):
     person: str
     hidden: bool
     refusal: str | None
+    required: int
+    rejections: int
+    change: Change | None = None
 
 
 class Swept(Struct, frozen=True, kw_only=True):
@@ -140,12 +145,18 @@ def person_mark(person_id: str) -> str:
     return urlsafe_b64encode(hashlib.sha256(person_id.encode()).digest()[:16])[:PERSON_CHARS].decode()
 
 
-def _answer(reply: Reply) -> Answer:
+def _answer(tenant: str, reply: Reply) -> Answer:
     ruling, now, *rest = reply
     now_ms = int(now)
-    record = Record.of(rest[0], rest[1], rest[2], now_ms) if len(rest) > 1 else None
+    record = Record.of(tenant, now_ms, *rest) if len(rest) > 1 else None
     free_at_ms = int(rest[0]) if len(rest) == 1 else None
     return Answer(ruling=Ruling(ruling.decode()), now_ms=now_ms, record=record, free_at_ms=free_at_ms)
+
+
+def _changes(change: Change | None) -> tuple[Argument, ...]:
+    if change is None:
+        return ("", "", "", "")
+    return bytes.fromhex(change.digest), bytes.fromhex(change.call), change.input, _flag(change.counts)
 
 
 def _text(value: int | str | None) -> Argument:
@@ -188,13 +199,13 @@ class Approvals:
         return reply
 
     async def _judge(self, script: str, tenant: str, epoch: int | None, *args: Argument) -> Answer:
-        return _answer(await self._run(script, tenant, epoch, *args))
+        return _answer(tenant, await self._run(script, tenant, epoch, *args))
 
     async def create(self, ask: Ask, new: Creation, *, epoch: int) -> Answer:
         """Write a pending record, or find the one this question already has.
 
         Rulings: ok, replayed, joined (with the record); conflict, exists, deadline; client-full,
-        tenant-full (with ``free_at_ms``, when the earliest place becomes free).
+        tenant-full, rate (with ``free_at_ms``, when there is a place again).
         """
         limits = self._limits
         key_hash, body_hash = new.idempotency or ("", b"")
@@ -226,27 +237,32 @@ class Approvals:
             limits.live_pending_per_tenant,
             limits.record_retention_ms,
             limits.input_retention_ms,
+            limits.ask_rate_per_minute,
+            limits.ask_burst,
+            ASK_BYTES,
         )
         if reply[0] == b"ok" and len(reply) == _WRITTEN_PARTS:
             now_ms = int(reply[1])
             fields = new.fields(ask, now_ms, expires_at_ms=int(reply[2]))
             record = Record.asked(fields, ask, new.sealed, new.input if ask.input_held else None, now_ms)
             return Answer(ruling=Ruling.OK, now_ms=now_ms, record=record)
-        return _answer(reply)
+        return _answer(ask.tenant, reply)
 
     async def get(self, tenant: str, approval_id: str, *, epoch: int | None) -> Answer:
         """Read one record as of now. Rulings: ok, missing."""
         return await self._judge("get", tenant, epoch, approval_id)
 
-    async def page(self, tenant: str, index: str, *, after: str | None, limit: int, epoch: int) -> Page:
+    async def page(
+        self, tenant: str, index: str, *, after: str | None, limit: int, epoch: int | None
+    ) -> Page:
         """Read up to ``limit`` records of an index (:mod:`placet.store.keys`), newest first."""
         _, now, last, items = await self._run("list", tenant, epoch, index, after or "", limit, PAGE_BYTES)
         now_ms = int(now)
-        records = tuple(Record.of(flat, log, held, now_ms) for flat, log, held in items)
+        records = tuple(Record.of(tenant, now_ms, *parts) for parts in items)
         return Page(records=records, last=last.decode() or None, now_ms=now_ms)
 
     async def decide(self, tenant: str, approval_id: str, ballot: Ballot, *, epoch: int) -> Answer:
-        """Cast a vote. Rulings: ok, unchanged; refused, decided, mismatch, expired, cancelled, missing."""
+        """Cast a vote. Rulings: ok, unchanged; or any refusal of ``judge_decide``, missing."""
         vote = ballot.vote
         return await self._judge(
             "decide",
@@ -259,10 +275,13 @@ class Approvals:
             vote.decision.value,
             ballot.sealed.stored,
             ballot.refusal or "",
-            encode(Who(by=vote.approver.id, channel=vote.channel)),
+            encode(Who(by=vote.approver.id, channel=vote.channel, credential=vote.credential)),
+            ballot.required,
+            ballot.rejections,
             *self._keep,
             GRANT_FLOOR_MS,
             USE_WITHIN_MAX_MS,
+            *_changes(ballot.change),
         )
 
     async def cancel(
@@ -299,8 +318,8 @@ class Approvals:
             spend.token_from_ms,
             spend.token_exp_ms,
             spend.refusal or "",
-            encode(Who(by=spend.client)),
-            encode(Spent(by=spend.client, execution_id=spend.execution_id)),
+            encode(Who(by=spend.client, credential=spend.credential)),
+            encode(Spent(by=spend.client, execution_id=spend.execution_id, credential=spend.credential)),
             *self._keep,
         )
 
@@ -308,7 +327,7 @@ class Approvals:
         self, tenant: str, approval_id: str, execution_id: str, report: Report, *, sees: bool, epoch: int
     ) -> Answer:
         """Report an outcome. Rulings: ok, unchanged; conflict, not-the-consumer, missing, or the state's."""
-        document = encode(report)
+        words = encode([report.status, report.summary]).decode()
         return await self._judge(
             "outcome",
             tenant,
@@ -317,9 +336,9 @@ class Approvals:
             report.by,
             _flag(sees),
             execution_id,
-            person_mark(document.decode()),
-            document,
-            encode(Who(by=report.by)),
+            person_mark(words),
+            encode(report),
+            encode(Who(by=report.by, credential=report.credential)),
             *self._keep,
         )
 

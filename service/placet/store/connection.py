@@ -94,8 +94,7 @@ def confirmations(settings: StoreSettings, facts: ServerFacts) -> Sequence[Confi
         return waits
     if facts.appendfsync != "always":
         waits.append(Confirmation(("WAITAOF", 1, 0, timeout_ms), lambda reply: reply[0] >= 1))
-    if settings.durability is Durability.REPLICATED:
-        wanted = settings.durability_replicas
+    if wanted := replicas_wanted(settings):
         waits.append(Confirmation(("WAIT", wanted, timeout_ms), lambda reply: reply >= wanted))
     return waits
 
@@ -117,8 +116,24 @@ async def read_facts(client: Redis) -> ServerFacts:
         policy=info.get("maxmemory_policy") or known.get("maxmemory-policy"),
         appendonly=bool(aof) if aof is not None else None,
         appendfsync=known.get("appendfsync"),
-        replicas=info.get("connected_slaves"),
+        replicas=followers(info),
     )
+
+
+def followers(info: Mapping[str, Any]) -> int | None:
+    """How many replicas follow, by the section ``replication`` of ``INFO``; ``None`` where it doesn't say.
+
+    One that is still being sent what there is (``wait_bgsave``, ``send_bulk``) can't confirm anything yet.
+    """
+    if "connected_slaves" not in info:
+        return None
+    listed = [info.get(f"slave{place}") for place in range(info["connected_slaves"])]
+    return len([each for each in listed if not isinstance(each, dict) or each.get("state") == "online"])
+
+
+def replicas_wanted(settings: StoreSettings) -> int:
+    """How many replicas must have confirmed whatever is answered."""
+    return settings.durability_replicas if settings.durability is Durability.REPLICATED else 0
 
 
 async def _config(client: Redis) -> Mapping[str, str]:
@@ -131,7 +146,9 @@ async def _config(client: Redis) -> Mapping[str, str]:
 
 def judge(facts: ServerFacts, settings: StoreSettings) -> list[Finding]:
     """What of the server is good enough, and what is not. Any :attr:`Level.FAIL` refuses to start."""
-    return [_version(facts), _eviction(facts), *_persistence(facts, settings), *_replication(facts, settings)]
+    findings = [_version(facts), _eviction(facts), *_persistence(facts, settings)]
+    wanted = replicas_wanted(settings)
+    return [*findings, replication(facts.replicas, wanted)] if wanted else findings
 
 
 def _version(facts: ServerFacts) -> Finding:
@@ -179,14 +196,14 @@ def _persistence(facts: ServerFacts, settings: StoreSettings) -> list[Finding]:
     return [Finding(level=Level.FAIL, subject="durability", text=text)]
 
 
-def _replication(facts: ServerFacts, settings: StoreSettings) -> list[Finding]:
-    if settings.durability is not Durability.REPLICATED:
-        return []
-    wanted = settings.durability_replicas
-    if facts.replicas is None or facts.replicas >= wanted:
-        text = f"Every answer waits for {wanted} replica(s)."
-        return [Finding(level=Level.GOOD, subject="replication", text=text)]
+def replication(following: int | None, wanted: int) -> Finding:
+    """Whether as many replicas follow as must confirm every answer."""
+    if following is None or following >= wanted:
+        shown = "" if following is None else f"; {following} follow{'s' if following == 1 else ''}"
+        text = f"Every answer is on {wanted} replica{'s' if wanted > 1 else ''} first{shown}."
+        return Finding(level=Level.GOOD, subject="replication", text=text)
     text = (
-        f"{facts.replicas} replicas are connected and {wanted} must confirm: attach more, or ask for fewer."
+        f"{following} of {wanted} replicas follow the server, and every answer waits for {wanted}: attach "
+        "more, or ask for less with PLACET_DURABILITY or PLACET_DURABILITY_REPLICAS."
     )
-    return [Finding(level=Level.WARN, subject="replication", text=text)]
+    return Finding(level=Level.FAIL, subject="replication", text=text)

@@ -1,8 +1,8 @@
 """Key names that Python must know; the scripts name a record's own keys (``scripts/prelude.lua``)."""
 
 REGISTRY = "placet:registry"
-"""Hash, the one key outside the tenants' tags: a field ``t:<tenant>`` for each tenant, and ``keyring``
-with what the replicas agreed on."""
+"""Hash, the one key outside the tenants' tags: a field ``t:<tenant>`` for each tenant, and what the replicas
+agree on: ``keyring``, ``issuer``, ``generation``."""
 
 
 def tag(tenant: str) -> str:

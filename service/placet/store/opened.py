@@ -5,7 +5,7 @@ from pathlib import Path
 
 from msgspec import Struct
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
+from redis.exceptions import AuthenticationError, NoPermissionError, RedisError
 
 from placet.domain.errors import StoreUnavailable
 from placet.domain.limits import Limits
@@ -18,8 +18,11 @@ from placet.store.connection import (
     ServerFacts,
     confirmations,
     connect,
+    followers,
     judge,
     read_facts,
+    replicas_wanted,
+    replication,
     reply_timeout_s,
 )
 from placet.store.link import Link
@@ -43,6 +46,8 @@ class Store(Struct, frozen=True, kw_only=True):
     registry: Registry
     stream: StreamReader
     findings: tuple[Finding, ...] = ()
+    replicas: int = 0
+    """How many of the server's must confirm every answer."""
 
     async def ping(self) -> None:
         """Nothing, where the server answers.
@@ -54,6 +59,21 @@ class Store(Struct, frozen=True, kw_only=True):
             await self.client.ping()
         except (RedisError, OSError) as fault:
             raise StoreUnavailable from fault
+
+    async def lacking(self) -> str | None:
+        """What the server has no more, though every answer waits for it, and what to do; ``None``: nothing.
+
+        Raises:
+            StoreUnavailable: It can't be asked.
+        """
+        if not self.replicas:
+            return None
+        try:
+            following = followers(await self.client.info("replication"))
+        except (RedisError, OSError) as fault:
+            raise StoreUnavailable from fault
+        finding = replication(following, self.replicas)
+        return None if finding.level is Level.GOOD else finding.text
 
     async def close(self) -> None:
         """Answer what was asked, then let the connections go."""
@@ -73,12 +93,21 @@ async def inspect(settings: StoreSettings, socket_path: Path | None) -> tuple[Se
         facts = await read_facts(client)
     except (RedisError, OSError) as fault:
         where = "the embedded store" if settings.embedded else "the server of PLACET_REDIS_URL"
-        raise StoreRefused(
-            f"{where} can't be reached ({type(fault).__name__}): check that it runs and the URL is right."
-        ) from fault
+        raise StoreRefused(f"{where} {_why_not(fault)}") from fault
     finally:
         await client.aclose()
     return facts, judge(facts, settings)
+
+
+def _why_not(fault: Exception) -> str:
+    """What is wrong with a connection, and what to do."""
+    # The library may hand on what the server said as the cause of a broken connection.
+    for each in (fault, fault.__cause__):
+        if isinstance(each, AuthenticationError):
+            return "refuses the user or the password in it: set the right ones there."
+        if isinstance(each, NoPermissionError):
+            return "does not let its user ask INFO: extend that user's ACL."
+    return f"can't be reached ({type(fault).__name__}): check that it runs and the URL is right."
 
 
 async def open_store(
@@ -113,6 +142,7 @@ async def open_store(
         clock=clock,
         heard=heard,
         findings=tuple(findings),
+        replicas=replicas_wanted(settings),
     )
 
 
@@ -125,6 +155,7 @@ def assemble(
     clock: Callable[[], int] | None,
     heard: Callable[[Transition], None],
     findings: tuple[Finding, ...] = (),
+    replicas: int = 0,
 ) -> Store:
     """A store over clients that are already there."""
     return Store(
@@ -136,4 +167,5 @@ def assemble(
         registry=Registry(client),
         stream=StreamReader(reader, heard),
         findings=findings,
+        replicas=replicas,
     )

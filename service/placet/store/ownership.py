@@ -99,6 +99,14 @@ def owner_of(data_dir: Path) -> Owner | None:
         os.close(fd)
 
 
+def busy(path: Path, owner: Owner) -> DataDirBusy:
+    """What a second start is told."""
+    return DataDirBusy(
+        f"{path} is in use by {owner}. Stop that process first, or give this one a data directory "
+        "of its own with --data-dir or PLACET_DATA_DIR."
+    )
+
+
 async def claim(directory: DataDir, *, url: str | None, passing: bool) -> Claim:
     """Makes this process the owner of a data directory.
 
@@ -125,10 +133,7 @@ async def _lock_ownership(fd: int, path: Path) -> None:
     while not _try_lock(fd, fcntl.LOCK_EX):
         owner = _recorded(fd)
         if clock.time() - started_s >= (PASSING_PATIENCE_S if owner.passing else LOOK_PATIENCE_S):
-            raise DataDirBusy(
-                f"{path} is in use by {owner}. Stop that process first, or give this one a data directory "
-                "of its own with --data-dir or PLACET_DATA_DIR."
-            )
+            raise busy(path, owner)
         await asyncio.sleep(_POLL_S)
 
 

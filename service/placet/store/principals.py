@@ -15,6 +15,8 @@ class Roll(Struct, frozen=True, kw_only=True):
         epoch: The count of its changes, that every judgement is made under.
         rows: Sealed documents by field (``client:<name>``, ``approver:<id>``).
         revoked: Ids of the signing keys that are trusted no more, latest first.
+        generation: The operator's files that the tenant is judged by
+            (:class:`placet.domain.generation.Generation` as text); empty where there are none.
         manifest: The seal over all of these; empty before the first change.
         now_ms: The store's time when it was read.
     """
@@ -22,13 +24,14 @@ class Roll(Struct, frozen=True, kw_only=True):
     epoch: int
     rows: Mapping[str, bytes]
     revoked: tuple[str, ...] = ()
+    generation: str = ""
     manifest: str = ""
     now_ms: int = 0
 
     @property
     def is_blank(self) -> bool:
         """Whether nobody was ever entered, or the tenant was removed."""
-        return not (self.epoch or self.rows or self.revoked or self.manifest)
+        return not (self.epoch or self.rows or self.revoked or self.generation or self.manifest)
 
 
 class Principals:
@@ -50,13 +53,14 @@ class Principals:
 
     async def all(self, tenant: str) -> Roll:
         """The tenant's roll, as of one moment."""
-        _, now, epoch, flat, manifest, revoked = await self._link.call(
+        _, now, epoch, flat, manifest, revoked, generation = await self._link.call(
             "principals", keys.meta(tenant), ("", "", ""), asserts=False
         )
         return Roll(
             epoch=int(epoch),
             rows=dict(zip(map(_text, flat[::2]), flat[1::2], strict=True)),
             revoked=tuple(_text(revoked).split()),
+            generation=_text(generation),
             manifest=_text(manifest),
             now_ms=int(now),
         )
@@ -89,6 +93,7 @@ class Principals:
                 field,
                 roll.rows.get(field, b""),
                 " ".join(kids),
+                roll.generation,
             ),
         )
         return bool(ruling == b"ok")

@@ -1,18 +1,20 @@
 """A record as the scripts answer it, and the approval that it tells of.
 
-It comes as three parts: the compared fields (a flat hash), the log (the ask first, then what happened to
-it) and the effective input. Folding the log gives the votes, the consumption and the outcome; nothing is
-kept twice.
+It comes in parts: the compared fields (a flat hash), the log (the ask first, then what happened to it), the
+effective input and, where an approver changed that, the input as it was asked. Folding the log gives the
+votes, the consumption and the outcome; nothing is kept twice.
 """
 
+import logging
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from placet.domain import machine
+from placet.domain.errors import InternalError
 from placet.domain.events import SYSTEM, EventType
 from placet.domain.model import (
     Approval,
@@ -20,6 +22,7 @@ from placet.domain.model import (
     CastVote,
     Consumption,
     Outcome,
+    Requested,
     Sealed,
     Status,
     TrailEntry,
@@ -32,7 +35,12 @@ KEPT_RECORDS = 512
 KEPT_RECORD_BYTES = 8 * 1024
 """How many records of what size are kept folded and rendered: some 15 MB at the very most."""
 
+LATEST_MS = 253_402_300_799_999
+"""The last millisecond of the year 9999, which RFC 3339 ends with."""
+
 T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
 
 _ask = msgspec.json.Decoder(Ask).decode
 _vote = msgspec.json.Decoder(Vote).decode
@@ -40,7 +48,10 @@ _spent = msgspec.json.Decoder(Spent).decode
 _report = msgspec.json.Decoder(Report).decode
 _named = msgspec.json.Decoder(Named).decode
 
-_VOTES = {EventType.VOTED.encode(), EventType.APPROVED.encode(), EventType.REJECTED.encode()}
+_VOTES = {
+    kind.encode() for kind in (EventType.VOTED, EventType.EDITED, EventType.APPROVED, EventType.REJECTED)
+}
+_REQUESTED = EventType.REQUESTED.encode()
 _CONSUMED = EventType.CONSUMED.encode()
 _REPORTED = EventType.REPORTED.encode()
 _ENDS = {status.encode(): status for status in machine.TERMINAL}
@@ -53,20 +64,42 @@ class Record(Struct, frozen=True, kw_only=True):
     ``kept`` is where :meth:`derived` keeps what it computed, shared by all answers of the same parts.
     """
 
+    tenant: str
+    id: str
     flat: tuple[bytes, ...]
     log: tuple[bytes, ...]
     input: bytes | None
+    original: bytes | None
     now_ms: int
     small: bool
     kept: dict[Hashable, Any]
 
     @classmethod
-    def of(cls, flat: Sequence[bytes], log: Sequence[bytes], held: bytes | None, now_ms: int) -> "Record":
+    def of(
+        cls,
+        tenant: str,
+        now_ms: int,
+        id: bytes,  # noqa: A002 - what it is
+        flat: Sequence[bytes],
+        log: Sequence[bytes],
+        held: bytes | None,
+        original: bytes | None = None,
+    ) -> "Record":
         """From the parts of a script's answer."""
         flat, log = tuple(flat), tuple(log)
-        small = sum(map(len, log)) + len(held or b"") <= KEPT_RECORD_BYTES
-        kept = _kept(flat, log, held) if small else {}
-        return cls(flat=flat, log=log, input=held, now_ms=now_ms, small=small, kept=kept)
+        small = sum(map(len, log)) + len(held or b"") + len(original or b"") <= KEPT_RECORD_BYTES
+        kept = _kept(tenant, id, flat, log, held, original) if small else {}
+        return cls(
+            tenant=tenant,
+            id=id.decode("utf-8", "replace"),
+            flat=flat,
+            log=log,
+            input=held,
+            original=original,
+            now_ms=now_ms,
+            small=small,
+            kept=kept,
+        )
 
     @classmethod
     def asked(
@@ -75,8 +108,8 @@ class Record(Struct, frozen=True, kw_only=True):
         """As create.lua has just written it: what it would answer is known without asking."""
         flat = tuple(part for pair in fields.items() for part in pair)
         line = write_line(now_ms, EventType.REQUESTED, sealed)
-        record = cls.of(flat, (line,), held, now_ms)
-        record.derived("folded", lambda: _approval(fields, ask, sealed, held, _History()))
+        record = cls.of(ask.tenant, now_ms, ask.id.encode(), flat, (line,), held)
+        record.derived("folded", lambda: _approval(record, fields, ask, sealed, _History()))
         return record
 
     @property
@@ -113,16 +146,29 @@ class Record(Struct, frozen=True, kw_only=True):
             outcome=None if outcome is None else (outcome.status, outcome.summary),
         )
 
+    def written(self) -> Approval:
+        """The approval as it stands written (its ``now_ms`` is 0).
+
+        Raises:
+            InternalError: The parts are not a record of this name. An alarm goes to the log.
+        """
+        return self.derived("folded", lambda: _fold(self))
+
     def approval(self) -> Approval:
-        """The approval as of ``now_ms``, with an expiry that nobody has written down yet."""
-        folded = self.derived("folded", lambda: _fold(self.fields, self.log, self.input))
+        """The approval as of ``now_ms``, with an expiry that nobody has written down yet.
+
+        Raises:
+            InternalError: As :meth:`written`.
+        """
+        folded = self.written()
         status = machine.settle(folded.status, folded.expires_at_ms, folded.use_by_ms, self.now_ms)
         return msgspec.structs.replace(folded, status=status, now_ms=self.now_ms)
 
     def trail(self) -> list[TrailEntry]:
         """The audit trail: the log, an expiry not yet written, and refusals that were only counted."""
-        entries = [_trail_entry(seq, line) for seq, line in enumerate(self.log, start=1)]
         fields = self.fields
+        asked = fields.get(b"h", fields[b"g"]).hex()
+        entries = [_trail_entry(seq, line, asked) for seq, line in enumerate(self.log, start=1)]
         status = Status(fields[b"s"].decode())
         expires_at_ms, use_by_ms = int(fields[b"x"]), _number(fields, b"b")
         if machine.settle(status, expires_at_ms, use_by_ms, self.now_ms) is not status:
@@ -148,7 +194,7 @@ class Record(Struct, frozen=True, kw_only=True):
 
 
 @lru_cache(maxsize=KEPT_RECORDS)
-def _kept(_flat: tuple[bytes, ...], _log: tuple[bytes, ...], _held: bytes | None) -> dict[Hashable, Any]:
+def _kept(*_parts: object) -> dict[Hashable, Any]:
     """What was derived of these parts so far."""
     return {}
 
@@ -156,6 +202,14 @@ def _kept(_flat: tuple[bytes, ...], _log: tuple[bytes, ...], _held: bytes | None
 def _number(fields: Mapping[bytes, bytes], name: bytes) -> int | None:
     value = fields.get(name)
     return None if value is None else int(value)
+
+
+def _moment(text: bytes) -> int:
+    """A time in a record, which must be one that a calendar has."""
+    at_ms = int(text)
+    if not 0 <= at_ms <= LATEST_MS:
+        raise ValueError("no time")
+    return at_ms
 
 
 class _History(Struct):
@@ -167,11 +221,28 @@ class _History(Struct):
     ends: set[Status] = set()
 
 
-def _fold(fields: Mapping[bytes, bytes], log: Sequence[bytes], held: bytes | None) -> Approval:
+def _fold(record: Record) -> Approval:
+    try:
+        folded = _told(record)
+    except (ValueError, LookupError, RecursionError, msgspec.MsgspecError) as fault:
+        # A later release may have written it, or something other than Placet; values stay out of the log.
+        raise _unreadable(record, type(fault).__name__) from None
+    if (folded.ask.tenant, folded.ask.id) != (record.tenant, record.id):
+        raise _unreadable(record, "it is another record")
+    return folded
+
+
+def _unreadable(record: Record, fault: str) -> InternalError:
+    facts = {"tenant": record.tenant, "approval_id": record.id, "fault": fault}
+    _log.error("a record in the store can't be read", extra=facts)
+    return InternalError()
+
+
+def _told(record: Record) -> Approval:
     """The approval that these parts tell of, as it stands written (``now_ms`` is not of it)."""
-    asked = read_line(log[0]).sealed
+    asked = read_line(record.log[0]).sealed
     history = _History()
-    for line in log[1:]:
+    for line in record.log[1:]:
         at_ms, kind, sealed = read_line(line)
         if kind in _VOTES:
             history.votes.append(CastVote(vote=_vote(sealed.document), sealed=sealed, at_ms=at_ms))
@@ -183,42 +254,69 @@ def _fold(fields: Mapping[bytes, bytes], log: Sequence[bytes], held: bytes | Non
             history.outcome = Outcome(status=report.status, summary=report.summary, at_ms=at_ms)
         if kind in _ENDS:
             history.ends.add(_ENDS[kind])
-    return _approval(fields, _ask(asked.document), asked, held, history)
+    return _approval(record, record.fields, _ask(asked.document), asked, history)
 
 
 def _approval(
-    fields: Mapping[bytes, bytes], ask: Ask, sealed: Sealed, held: bytes | None, history: _History
+    record: Record, fields: Mapping[bytes, bytes], ask: Ask, sealed: Sealed, history: _History
 ) -> Approval:
-    cast = votes_of(fields.get(b"v", b"").decode())
+    held, original = record.input, record.original
+    verdicts = [verdict for _, verdict in votes_of(fields.get(b"v", b"").decode())]
+    edits = [cast.vote.edited for cast in history.votes if cast.vote.edited is not None]
+    requested = None
+    if edits:
+        requested = Requested(
+            input=None if original is None else Raw(original),
+            input_hash=ask.input_hash,
+            digest=fields[b"h"].hex(),
+        )
     return Approval(
         ask=ask,
         sealed=sealed,
         nonce=fields[b"n"],
         status=Status(fields[b"s"].decode()),
         digest=fields[b"g"].hex(),
-        input_hash=ask.input_hash,
+        input_hash=edits[-1].input_hash if edits else ask.input_hash,
         input=None if held is None else Raw(held),
-        requested_at_ms=int(fields[b"t"]),
-        expires_at_ms=int(fields[b"x"]),
-        use_by_ms=_number(fields, b"b"),
+        requested_at_ms=_moment(fields[b"t"]),
+        expires_at_ms=_moment(fields[b"x"]),
+        use_by_ms=_moment(fields[b"b"]) if b"b" in fields else None,
         required=int(fields[b"q"]),
-        approved=sum(verdict is Verdict.APPROVE for _, verdict in cast),
+        approved=verdicts.count(Verdict.APPROVE),
+        rejected=verdicts.count(Verdict.REJECT),
         votes=tuple(history.votes),
         consumption=history.consumption,
         outcome=history.outcome,
-        requested=None,
+        requested=requested,
         ends=frozenset(history.ends),
         now_ms=0,
     )
 
 
-def _trail_entry(seq: int, line: bytes) -> TrailEntry:
+def _trail_entry(seq: int, line: bytes, asked: str) -> TrailEntry:
+    """A line of the log, told; ``asked`` is the digest as it was asked."""
     at_ms, kind, sealed = read_line(line)
     named = _named(sealed.document)
-    channel = msgspec.UNSET if named.channel is None else named.channel
-    if kind.startswith(_REFUSED):
-        code = refusal_code(kind[len(_REFUSED) :].decode())
-        return TrailEntry(
-            seq=seq, at_ms=at_ms, type=EventType.REFUSED, by=named.actor(), channel=channel, code=code
-        )
-    return TrailEntry(seq=seq, at_ms=at_ms, type=kind.decode(), by=named.actor(), channel=channel)
+    refused = kind.startswith(_REFUSED)
+    digest, input_hash = named.digest, named.input_hash
+    if named.edited is not None:
+        digest, input_hash = named.edited.digest, named.edited.input_hash
+    elif kind == _REQUESTED:
+        digest = asked
+    return TrailEntry(
+        seq=seq,
+        at_ms=at_ms,
+        type=EventType.REFUSED if refused else kind.decode(),
+        by=named.actor(),
+        channel=_told_or_unset(named.channel),
+        credential=_told_or_unset(named.credential),
+        code=refusal_code(kind[len(_REFUSED) :].decode()) if refused else UNSET,
+        rule=_told_or_unset(named.rule or None),
+        policy=_told_or_unset(named.policy),
+        digest=_told_or_unset(digest),
+        input_hash=_told_or_unset(input_hash),
+    )
+
+
+def _told_or_unset(value: str | None) -> str | UnsetType:
+    return UNSET if value is None else value

@@ -1,8 +1,8 @@
-"""The registry: the one key outside the tenants' tags. Which tenants there are, and the keyring in use."""
+"""The registry: the one key outside the tenants' tags. Which tenants there are, and what all agree on."""
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
@@ -13,10 +13,43 @@ from placet.store import keys
 
 _KEYRING = "keyring"
 _ISSUER = "issuer"
+_GENERATION = "generation"
+
+_SWAP = """
+if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then
+  return 0
+end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+return 1
+"""
+"""Put a field's value in the place of another: ARGV field, the value that must be there, the new one."""
+
+_LEASE = """
+local time = redis.call('TIME')
+local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
+local lease_ms = tonumber(ARGV[3])
+local until_ms, held = string.match(redis.call('HGET', KEYS[1], ARGV[1]) or '', '^(%d+) (.*)$')
+local left_ms = until_ms and until_ms - now_ms or -1
+if left_ms < 0 or left_ms > lease_ms then
+  held = ''
+end
+if ARGV[2] == '' or (held ~= '' and held ~= ARGV[2]) then
+  return held
+end
+redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f ', now_ms + lease_ms) .. ARGV[2])
+return ARGV[2]
+"""
+"""Take or renew what one name at a time can have: ARGV field, name (empty: only look), how long it lasts.
+
+Back comes who has it. A deadline further ahead than a lease reaches is of a clock that was wrong.
+"""
+
+ISSUER_LEASE_MS: Final = 75_000
+"""How long an issuer stays registered; every replica under it renews that twice a minute."""
 
 
 class Registry:
-    """Plain reads and writes; each repeats to the same end, so none needs a script.
+    """Plain reads and writes; each repeats to the same end, so that few need a script.
 
     Args:
         client: A redis client built with no retries of its own.
@@ -65,28 +98,57 @@ class Registry:
         names = [field[2:].decode("ascii", "replace") for field in fields if field.startswith(b"t:")]
         return sorted(name for name in names if re.fullmatch(TENANT_PATTERN, name))
 
-    async def show_issuer(self, issuer: str) -> None:
-        """Say under which public URL this replica issues tokens; the last to say so is right.
+    async def hold_issuer(self, issuer: str, lease_ms: int = ISSUER_LEASE_MS) -> str:
+        """Say under which public URL this replica issues tokens: the first to say so is right.
+
+        It stays right, by the server's clock, until nobody has said so again for as long as a lease lasts.
+
+        Returns:
+            The URL that is right: this one, or another that is in use.
 
         Raises:
             StoreUnavailable: The store can't be asked.
         """
-        try:
-            await self._client.hset(keys.REGISTRY, _ISSUER, issuer)
-        except (RedisError, OSError) as fault:
-            raise StoreUnavailable from fault
+        return await self._lease(issuer, lease_ms)
 
     async def issuer(self) -> str | None:
-        """The public URL that the replica which started last issues tokens under.
+        """The public URL that tokens are issued under; ``None`` where no service has run for a while.
+
+        Raises:
+            StoreUnavailable: The store can't be asked.
+        """
+        return await self._lease("", ISSUER_LEASE_MS) or None
+
+    async def _lease(self, issuer: str, lease_ms: int) -> str:
+        try:
+            held: Any = await self._client.eval(_LEASE, 1, keys.REGISTRY, _ISSUER, issuer, lease_ms)
+        except (RedisError, OSError) as fault:
+            raise StoreUnavailable from fault
+        return str(held.decode("utf-8", "replace"))
+
+    async def generation(self) -> bytes:
+        """What names the operator's rules in force, as whoever put them in force has sealed it; or nothing.
 
         Raises:
             StoreUnavailable: The store can't be asked.
         """
         try:
-            shown: Any = await self._client.hget(keys.REGISTRY, _ISSUER)
+            held: Any = await self._client.hget(keys.REGISTRY, _GENERATION)
         except (RedisError, OSError) as fault:
             raise StoreUnavailable from fault
-        return None if shown is None else shown.decode()
+        return held or b""
+
+    async def replace_generation(self, generation: bytes, *, instead_of: bytes) -> bool:
+        """Put rules in force; False, and nothing is changed, where others are than ``instead_of``.
+
+        Raises:
+            StoreUnavailable: The store can't be asked; whether they are in force is unknown.
+        """
+        try:
+            done: Any = await self._client.eval(_SWAP, 1, keys.REGISTRY, _GENERATION, instead_of, generation)
+        except (RedisError, OSError) as fault:
+            raise StoreUnavailable from fault
+        return bool(done)
 
     async def agree_on_keyring(self, generation: int, fingerprint: str, seal: str) -> str | None:
         """Compare this replica's keyring with the newest any replica has shown; show it where it is newer.

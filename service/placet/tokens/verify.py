@@ -15,7 +15,6 @@ In this order, each step with its own word for the audit trail (:class:`TokenFau
 """
 
 import hmac
-import json
 from enum import StrEnum
 from typing import TypeVar
 
@@ -26,6 +25,7 @@ from msgspec import Struct
 from placet.tokens import base64url
 from placet.tokens.claims import ALGORITHM, MAX_LIFETIME_S, MAX_TOKEN_BYTES, TOKEN_TYPE, TokenClaims
 from placet.tokens.jwks import VerificationKey, VerificationKeys
+from placet.tokens.strict_json import members_of
 
 _PARTS = 3
 _JWS = PyJWS(algorithms=[ALGORITHM])
@@ -164,15 +164,6 @@ def _check_times(claims: TokenClaims, key: VerificationKey, now_ms: int | None) 
 
 def _read(data: bytes, shape: type[Shape], fault: TokenFault) -> Shape:
     try:
-        members = json.loads(data.decode("utf-8"), object_pairs_hook=_unique)
-        return msgspec.convert(members, shape)
-    except (ValueError, RecursionError, msgspec.ValidationError):
+        return msgspec.convert(members_of(data), shape)
+    except (ValueError, msgspec.ValidationError):
         raise TokenInvalid(fault) from None
-
-
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """A JSON object's members. Both JSON libraries would silently keep the last of two (RFC 8725 §2.4)."""
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise ValueError("a member appears twice")
-    return members

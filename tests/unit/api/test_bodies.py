@@ -9,6 +9,7 @@ from placet.api import bodies
 from placet.api.bodies import HungUp, convert, parse, read
 from placet.application import commands
 from placet.domain.admission import FaultKind
+from placet.domain.error_terms import Issue
 from placet.domain.errors import (
     ApprovalUnserializableInput,
     InputInvalid,
@@ -110,6 +111,23 @@ def test_what_is_no_json_is_told_at_once_the_rest_later() -> None:
 
 
 @pytest.mark.parametrize(
+    ("raw", "place"),
+    [
+        (b'{"a": 1,\n "b": hunter2}', " (at line 2, column 7)"),
+        (b'{"a": "\xff"}', " (at byte 8)"),
+        (b"NaN", ""),  # other readers take it
+        (b"[" * 200_000, ""),
+        (b'{"a": ' + b"1" * 5_000 + b"}}", ""),
+    ],
+)
+def test_where_it_is_no_json_is_said(raw: bytes, place: str) -> None:
+    """By line and column, or by byte, where that can be told; what stands there is not."""
+    with pytest.raises(InputInvalid) as caught:
+        parse(raw, LIMITS)
+    assert caught.value.issues == (Issue(path="", message=f"It is not JSON in UTF-8{place}."),)
+
+
+@pytest.mark.parametrize(
     ("raw", "shape", "error"),
     [
         (b'{"input": {"a": 1, "a": 2}}', commands.Create, ApprovalUnserializableInput),
@@ -120,14 +138,41 @@ def test_what_is_no_json_is_told_at_once_the_rest_later() -> None:
         (b'{"input": {"a": 1, "a": 2}}', commands.Cancel, InputInvalid),
         (b'{"input": {"a": 1, "a": 2}}', commands.ReportOutcome, InputInvalid),
         (b'["\\ud800"]', commands.Create, InputInvalid),
+        (b'{"decisions": [{"input": 1e999}]}', commands.DecideMany, ApprovalUnserializableInput),
+        (
+            b'{"decisions": [{}, {"input": {"a": 1, "a": 2}}]}',
+            commands.DecideMany,
+            ApprovalUnserializableInput,
+        ),
+        (b'{"decisions": [{"context": 1e999}]}', commands.DecideMany, InputInvalid),
+        (b'{"decisions": [{"id": {"input": 1e999}}]}', commands.DecideMany, InputInvalid),
+        (b'{"decisions": [1e999]}', commands.DecideMany, InputInvalid),
+        (b'{"decisions": 1e999}', commands.DecideMany, InputInvalid),
+        (b'{"input": 1e999}', commands.DecideMany, InputInvalid),
+        (b'{"decisions": [{"input": 1e999}]}', commands.Create, InputInvalid),
     ],
 )
 def test_a_fault_inside_what_is_bound_has_its_own_code(raw: bytes, shape: Any, error: Any) -> None:
     """Only input and context of a call that has them can be unserializable."""
-    value, fault = parse(raw, LIMITS)
+    value, fault = parse(raw, LIMITS, shape)
     with pytest.raises(error) as caught:
         convert(value, fault, shape)
     assert caught.value.status == 422
+
+
+@pytest.mark.parametrize(
+    ("shape", "opening"),
+    [(commands.Create, b'{"input": '), (commands.DecideMany, b'{"decisions": [{"input": ')],
+)
+def test_depth_counts_from_the_members_own_root(shape: Any, opening: bytes) -> None:
+    """An input may be as deep in one of several items as it may alone."""
+    deepest = LIMITS.max_input_depth
+    closing = {b"{": b"}", b"[": b"]"}
+    around = b"".join(closing[bytes([each])] for each in reversed(opening) if bytes([each]) in closing)
+    for depth, faults in ((deepest, None), (deepest + 1, FaultKind.TOO_DEEP)):
+        raw = opening + b"[" * depth + b"]" * depth + around
+        _, fault = parse(raw, LIMITS, shape)
+        assert (None if fault is None else fault.kind) == faults
 
 
 @pytest.mark.parametrize("kind", [kind for kind in FaultKind if kind is not FaultKind.NOT_JSON])

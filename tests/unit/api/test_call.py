@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from placet.api.call import PROBLEM, Call, problem
+from placet.application.directory import Caller
 from placet.domain.errors import (
     Forbidden,
     MethodNotAllowed,
@@ -24,8 +25,13 @@ def a_call(principal: Any) -> Call:
     async def gone() -> None:
         """Nobody leaves."""
 
+    caller = a_caller(principal)
+
+    async def rejudged() -> Caller:
+        return caller
+
     return Call(
-        caller=a_caller(principal),
+        caller=caller,
         path={},
         query=None,
         body=None,
@@ -33,6 +39,7 @@ def a_call(principal: Any) -> Call:
         header=lambda _: None,
         began_s=0.0,
         gone=gone,
+        rejudged=rejudged,
     )
 
 

@@ -1,16 +1,18 @@
 """From msgspec's words to ours: the right place, plain words, and never a value."""
 
-from typing import Annotated, Any
+from enum import StrEnum
+from typing import Annotated, Any, Literal
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import Meta, Struct, ValidationError
+from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError
 
 from placet.api.issues import escape, invalid
 from placet.application import commands
 from placet.domain.error_terms import Issue
+from placet.domain.faces import ISSUES_MAX
 from placet.domain.redaction import parse_pointer
 
 
@@ -33,7 +35,7 @@ def issue(value: Any, shape: type[Struct] = Outer) -> Issue:
     """The one issue of a value that is not of this shape."""
     with pytest.raises(ValidationError) as caught:
         msgspec.convert(value, shape)
-    error = invalid(caught.value)
+    error = invalid(caught.value, value, shape)
     (found,) = error.issues
     return found
 
@@ -41,20 +43,77 @@ def issue(value: Any, shape: type[Struct] = Outer) -> Issue:
 @pytest.mark.parametrize(
     ("value", "path", "message"),
     [
-        ([], "", "Expected object, got array."),
+        ([], "", "Expected an object, got an array."),
         ({}, "/inner", "It is required."),
         ({"inner": {}, "x": 1}, "/x", "There is no such member."),
         ({"inner": {"x": 1}}, "/inner/x", "There is no such member."),
-        ({"inner": {"n": "1"}}, "/inner/n", "Expected int, got str."),
-        ({"inner": {"names": ["a", "long"]}}, "/inner/names/1", "Expected str of length <= 3."),
-        ({"inner": {}, "many": [{}, {"n": None}]}, "/many/1/n", "Expected int, got null."),
+        ({"inner": {"n": "1"}}, "/inner/n", "Expected a whole number, got text."),
+        ({"inner": {"names": ["a", "long"]}}, "/inner/names/1", "Expected text of length <= 3."),
+        ({"inner": {}, "many": [{}, {"n": None}]}, "/many/1/n", "Expected a whole number, got null."),
         ({"inner": {}, "many": [{}, {"y": None}]}, "/many/1/y", "There is no such member."),
-        ({"inner": {}, "by_name": {"a": "b"}}, "/by_name/...", "Expected int, got str."),
+        ({"inner": {}, "by_name": {"a": "b"}}, "/by_name/...", "Expected a whole number, got text."),
     ],
 )
 def test_the_place_is_a_pointer_and_the_message_plain(value: Any, path: str, message: str) -> None:
     """Where it is wrong is a JSON Pointer from the body's root; what was wanted has no marks of code."""
     assert issue(value) == Issue(path=path, message=message)
+
+
+class Colour(StrEnum):
+    """What may be chosen."""
+
+    RED = "red"
+    BLUE = "blue"
+
+
+class Choosing(Struct, forbid_unknown_fields=True):
+    """A body with choices, deep and shallow."""
+
+    one: Colour
+    maybe: Colour | None = None
+    several: tuple[Colour, ...] = ()
+    by_name: dict[str, Colour] = {}
+    below: "tuple[Choosing, ...]" = ()
+    word: Literal["yes", "no"] | UnsetType = UNSET
+
+
+@pytest.mark.parametrize(
+    ("value", "path", "words"),
+    [
+        ({"one": "x"}, "/one", "red, blue"),
+        ({"one": "red", "maybe": "x"}, "/maybe", "red, blue"),
+        ({"one": "red", "several": ["red", "x"]}, "/several/1", "red, blue"),
+        ({"one": "red", "by_name": {"a": "x"}}, "/by_name/...", "red, blue"),
+        (
+            {"one": "red", "below": [{"one": "red", "below": [{"one": "x"}]}]},
+            "/below/0/below/0/one",
+            "red, blue",
+        ),
+        ({"one": "red", "word": "x"}, "/word", "no, yes"),
+    ],
+)
+def test_what_may_be_chosen_is_said(value: Any, path: str, words: str) -> None:
+    """However deep the choice lies."""
+    assert issue(value, Choosing) == Issue(path=path, message=f"It is not one of {words}.")
+
+
+def issues(value: Any, shape: type[Struct]) -> list[str]:
+    """The places of all issues."""
+    with pytest.raises(ValidationError) as caught:
+        msgspec.convert(value, shape)
+    return [each.path for each in invalid(caught.value, value, shape).issues]
+
+
+def test_every_member_that_is_wrong_is_named() -> None:
+    """In one answer: what is unknown, what is missing, and of each other member the first fault."""
+    value = {"risk": "x", "effect": "x", "capability": 1, "x": 1, "actor": {"id": 1, "kind": "x"}}
+    assert issues(value, commands.Create) == ["/x", "/capability", "/actor/id", "/effect", "/risk"]
+    assert issues({}, commands.Create) == ["/capability", "/actor", "/effect"]
+
+
+def test_there_are_no_more_issues_than_an_answer_has_room_for() -> None:
+    """However many members there are."""
+    assert len(issues({f"x{number}": 1 for number in range(100)}, commands.Create)) == ISSUES_MAX
 
 
 HOSTILE = [

@@ -5,8 +5,10 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Struct
 
 from placet.api.queries import ListQuery, NoQuery, ReadQuery, parse
+from placet.domain.error_terms import Issue
 from placet.domain.errors import InputInvalid
 from placet.domain.limits import Limits
 from placet.domain.model import Status
@@ -34,6 +36,16 @@ def test_every_filter_is_read() -> None:
 def test_whole_seconds_are_read(raw: bytes, wait: int) -> None:
     """Plain digits without a leading zero."""
     assert parse(raw, ReadQuery, LIMITS) == ReadQuery(wait=wait)
+
+
+@pytest.mark.parametrize(
+    ("raw", "shape", "path"), [(b"wait=abc", ReadQuery, "/wait"), (b"limit=007", ListQuery, "/limit")]
+)
+def test_what_is_no_number_is_told_in_plain_words(raw: bytes, shape: type[Struct], path: str) -> None:
+    """Which member it is, and how a number is written."""
+    with pytest.raises(InputInvalid) as caught:
+        parse(raw, shape, LIMITS)
+    assert caught.value.issues == (Issue(path=path, message="It must be a whole number, in digits."),)
 
 
 def test_the_bounds_are_the_operators() -> None:

@@ -8,78 +8,21 @@ import msgspec
 import pytest
 from msgspec import Raw, structs
 
-from placet.application.grants import KEPT_BINDINGS, Seals, approvers, members_of
+from placet.application.grants import KEPT_BINDINGS, VOTE_TAKES_MS, Seals, approvers, members_of
 from placet.domain.errors import InternalError
-from placet.domain.model import Approval, Ask, CastVote, Person, Sealed, Status, Verdict, Vote
+from placet.domain.limits import USE_WITHIN_MAX_MS
+from placet.domain.model import (
+    Approval,
+    Ask,
+    Person,
+    Sealed,
+    Status,
+    Verdict,
+)
 from placet.store.codec import encode
-from placet.tokens.keyring_file import KeyringFile, load_or_create
-from tests.factories import INPUT, T0_MS, an_ask, call_of, digest_of
+from tests.factories import T0_MS, an_ask, call_of
 from tests.factories import members_of as presented
-
-NONCE = b"n" * 12
-
-
-@pytest.fixture
-def seals(tmp_path: Path) -> Seals:
-    """Of a keyring of its own."""
-    return a_seals(tmp_path)
-
-
-def a_seals(folder: Path) -> Seals:
-    """Seals under the keyring in ``folder``."""
-    load_or_create(folder / "keyring.json", T0_MS)
-    return Seals(KeyringFile(folder / "keyring.json"))
-
-
-def asked(seals: Seals, nonce: bytes = NONCE, **members: Any) -> Approval:
-    """A pending question."""
-    ask = an_ask(**{"id": "apr_1", **members})
-    return Approval(
-        ask=ask,
-        sealed=seals.ask(ask, nonce, digest=digest_of(ask), call=call_of(ask)),
-        nonce=nonce,
-        status=Status.PENDING,
-        digest=digest_of(ask),
-        input_hash=ask.input_hash,
-        input=Raw(INPUT),
-        requested_at_ms=T0_MS,
-        expires_at_ms=T0_MS + 60_000,
-        use_by_ms=T0_MS + 60_000,
-        required=1,
-        approved=0,
-        votes=(),
-        consumption=None,
-        outcome=None,
-        requested=None,
-        now_ms=T0_MS,
-    )
-
-
-def voted(seals: Seals, on: Approval, person: str = "ann", **changes: Any) -> CastVote:
-    """A genuine vote on this question."""
-    members: dict[str, Any] = {
-        "decision": Verdict.APPROVE,
-        "approver": Person(id=person),
-        "channel": "api",
-        "submitted_by": None,
-        "comment": None,
-        "digest": on.digest,
-    }
-    vote = Vote(**{**members, **changes})
-    return CastVote(vote=vote, sealed=seals.vote(on, vote), at_ms=T0_MS)
-
-
-def granted(seals: Seals, *people: str, **changes: Any) -> Approval:
-    """An approved question."""
-    pending = asked(seals)
-    votes = tuple(voted(seals, pending, person) for person in people)
-    return structs.replace(pending, status=Status.APPROVED, votes=votes, **changes)
-
-
-def reworded(approval: Approval, **members: Any) -> Approval:
-    """The record with another ask under the old seal, as a store that was written to tells it."""
-    ask = structs.replace(approval.ask, **members)
-    return structs.replace(approval, ask=ask, sealed=Sealed(document=encode(ask), seal=approval.sealed.seal))
+from tests.sealed import NONCE, a_seals, asked, granted, reworded, voted
 
 
 def test_a_genuine_grant_is_proven(seals: Seals) -> None:
@@ -155,6 +98,32 @@ def test_a_seal_somebody_made_up_is_none(seals: Seals) -> None:
         forged = structs.replace(cast, sealed=structs.replace(cast.sealed, seal=seal))
         with pytest.raises(InternalError):
             seals.prove_grant(structs.replace(approval, votes=(forged,)))
+
+
+class TestHowLong:
+    """A grant lives no longer after its last vote than it was meant to."""
+
+    @pytest.mark.parametrize(
+        ("use_within_ms", "lives_ms"),
+        [
+            (None, USE_WITHIN_MAX_MS),
+            (1, 1),
+            (USE_WITHIN_MAX_MS, USE_WITHIN_MAX_MS),
+            (2**40, USE_WITHIN_MAX_MS),
+        ],
+    )
+    def test_its_end_is_bounded_by_what_was_asked(
+        self, seals: Seals, use_within_ms: int | None, lives_ms: int
+    ) -> None:
+        """And by a day, in any case."""
+        pending = asked(seals, use_within_ms=use_within_ms)
+        last_ms = T0_MS + 5_000
+        votes = (voted(seals, pending, "ann"), voted(seals, pending, "bob", seen_at_ms=last_ms))
+        granted = structs.replace(pending, status=Status.APPROVED, votes=votes)
+        latest_ms = last_ms + lives_ms + VOTE_TAKES_MS
+        seals.prove_grant(structs.replace(granted, use_by_ms=latest_ms))
+        with pytest.raises(InternalError):
+            seals.prove_grant(structs.replace(granted, use_by_ms=latest_ms + 1))
 
 
 def test_a_later_release_proves_what_an_earlier_one_wrote(seals: Seals) -> None:

@@ -20,6 +20,7 @@ JUDGED_BY_THE_USE_CASE = {
     Ruling.DEADLINE: "request.py names the member",
     Ruling.CLIENT_FULL: "request.py says how long to wait",
     Ruling.TENANT_FULL: "request.py says how long to wait",
+    Ruling.RATE: "request.py says how long to wait",
     Ruling.REFUSED: "decide.py knows what it refused with",
 }
 
@@ -35,6 +36,7 @@ EXPECTED = {
     Ruling.DECIDED: ("APPROVAL_ALREADY_DECIDED", None),
     Ruling.MISMATCH: ("APPROVAL_INPUT_MISMATCH", None),
     Ruling.TOKEN: ("APPROVAL_TOKEN_INVALID", None),
+    Ruling.REVERSED: ("FORBIDDEN", "decision-not-allowed"),
     Ruling.NOT_AUDIENCE: ("FORBIDDEN", "not-the-audience"),
     Ruling.NOT_ASKER: ("FORBIDDEN", "not-the-asker"),
     Ruling.NOT_CONSUMER: ("FORBIDDEN", "not-the-consumer"),
@@ -57,6 +59,7 @@ def an_approval(status: Status = Status.CONSUMED, presentation: Presentation | N
         use_by_ms=None,
         required=1,
         approved=0,
+        rejected=0,
         votes=(),
         consumption=Consumption(execution_id="e-1", client="runtime", at_ms=T0_MS),
         outcome=None,

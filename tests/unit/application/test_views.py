@@ -62,6 +62,7 @@ def an_approval(status: Status = Status.PENDING, **changes: Any) -> Approval:
         use_by_ms=T0_MS + 60_000 if status is not Status.PENDING else None,
         required=1,
         approved=0 if status is Status.PENDING else 1,
+        rejected=0,
         votes=() if status is Status.PENDING else (cast,),
         consumption=None,
         outcome=None,
@@ -182,11 +183,11 @@ def test_a_pending_body_is_the_view() -> None:
     }
     flat = [piece.encode() for pair in fields.items() for piece in pair]
     log = [b"%d requested " % T0_MS + msgspec.json.encode(ask)]
-    record = Record.of(flat, log, INPUT, T0_MS)
+    record = Record.of("default", T0_MS, b"apr_1", flat, log, INPUT)
     bodies = {sight: pending_body(record, sight) for sight in Sight}
     for sight, body in bodies.items():
         assert json.loads(body) == shown(record.approval(), sight)
-        assert pending_body(Record.of(flat, log, INPUT, T0_MS + 5), sight) == body
+        assert pending_body(Record.of("default", T0_MS + 5, b"apr_1", flat, log, INPUT), sight) == body
     assert len(set(bodies.values())) == len(Sight)
 
 
@@ -213,4 +214,26 @@ def test_a_pending_body_is_the_view() -> None:
 )
 def test_a_line_of_the_trail(entry: TrailEntry, seen: dict[str, Any]) -> None:
     """What does not apply is left out."""
-    assert json.loads(msgspec.json.encode(trail_view(entry))) == seen
+    assert json.loads(msgspec.json.encode(trail_view(entry, Sight.WHOLE))) == seen
+
+
+@pytest.mark.parametrize(
+    ("sight", "hashes"),
+    [(Sight.WHOLE, {"digest", "input_hash"}), (Sight.CARD, {"digest"}), (Sight.FRAME, set())],
+)
+def test_a_line_has_the_hashes_that_its_reader_may_know(sight: Sight, hashes: set[str]) -> None:
+    """As the record itself does; rule and credential are for everyone who sees the line."""
+    entry = TrailEntry(
+        seq=1,
+        at_ms=T0_MS,
+        type="requested",
+        by="runtime",
+        credential="k" * 12,
+        rule="payments",
+        policy="a" * 64,
+        digest="b" * 64,
+        input_hash="c" * 64,
+    )
+    seen = json.loads(msgspec.json.encode(trail_view(entry, sight)))
+    assert seen.keys() & {"digest", "input_hash"} == hashes
+    assert (seen["rule"], seen["policy"], seen["credential"]) == ("payments", "a" * 64, "k" * 12)

@@ -63,6 +63,26 @@ async def test_an_external_store_is_named_without_its_credentials() -> None:
     assert "  Data " not in shown
 
 
+async def test_replicas_are_part_of_what_it_keeps_its_word_with() -> None:
+    """Beside the disk."""
+    shown = await banner(
+        EXTERNAL,
+        Finding(level=Level.GOOD, subject="durability", text="On disk."),
+        Finding(level=Level.GOOD, subject="replication", text="On 1 replica first; 1 follows."),
+    )
+    assert "at store.example:6379. On disk. On 1 replica first; 1 follows.\n" in shown
+
+
+async def test_addresses_can_be_copied_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However narrow the terminal."""
+    monkeypatch.setenv("COLUMNS", "30")
+    url = "https://approvals.internal.example.com:8443"
+    settings = Settings(store=StoreSettings(data_dir=Path("/d" * 40)), server=ServerSettings(public_url=url))
+    lines = (await banner(settings)).splitlines()
+    assert f"  API         {url}" in lines
+    assert f"  Data        {'/d' * 40}" in lines
+
+
 async def test_a_socket_is_named_by_its_path() -> None:
     """A version that is not known is said to be that."""
     store = StoreSettings(data_dir=Path("/unused"), redis_url=Secret("unix:///run/valkey.sock"))

@@ -1,13 +1,14 @@
 """Looking at approvals and deciding them, from a terminal."""
 
 import json
+import re
 from typing import Any
 
 import httpx
 import pytest
 
 from placet.domain.errors import ApprovalInputMismatch
-from tests.unit.cli.conftest import TOKEN, Full, Type
+from tests.unit.cli.conftest import TOKEN, Full, Screen, Type
 
 DIGEST = "ab" * 32
 GRANT = "eyJhbGciOiJFZERTQSJ9.e30.c2ln"
@@ -84,6 +85,40 @@ class TestApprove:
         assert (ran.status, service.decisions) == (1, [])
         assert "Nothing was decided." in ran.said
 
+    def test_ctrl_c_at_the_question_decides_nothing(self, cli: Type, monkeypatch: pytest.MonkeyPatch) -> None:
+        """And that is said."""
+
+        def interrupted(_: Screen) -> str:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(Screen, "readline", interrupted)
+        service = Service()
+        ran = cli("approvals", "approve", "apr_1", answer=service, terminal=True)
+        assert (ran.status, service.decisions) == (130, [])
+        assert "nothing was decided" in ran.said
+
+    @pytest.mark.parametrize(
+        ("actor", "refused"),
+        [
+            ({"id": "ANN", "kind": "agent"}, True),
+            ({"id": "bot", "kind": "agent", "on_behalf_of": ["bob", " ann"]}, True),
+            ({"id": "ann", "kind": "user", "on_behalf_of": ["bob"]}, True),
+            ({"id": "ann", "kind": "user"}, False),  # a rule may let people confirm what they do themselves
+            ({"id": "bot", "kind": "agent"}, False),
+        ],
+    )
+    def test_who_is_on_the_asking_side_is_not_asked(
+        self, cli: Type, actor: dict[str, Any], *, refused: bool
+    ) -> None:
+        """Where the card says so, and the bridge says who decides; rejecting is allowed."""
+        service = Service(actor=actor)
+        argv = ["apr_1", "--as", "ann"]
+        ran = cli("approvals", "approve", *argv, answer=service, typed="y\n", terminal=True)
+        assert (ran.status, len(service.decisions)) == ((1, 0) if refused else (0, 1))
+        assert ("on the asking side" in ran.said) == refused
+        ran = cli("approvals", "reject", *argv, answer=Service(actor=actor), typed="y\n", terminal=True)
+        assert ran.status == 0
+
     def test_an_input_that_ends_decides_nothing(self, cli: Type) -> None:
         """Ctrl-D is no answer."""
         service = Service()
@@ -140,10 +175,10 @@ class TestApprove:
         service = Service(
             reasons=["a\u200bb"], input={"path": "\u0455\u0441\u043e\u0440\u0435"}, context=context
         )
-        ran = cli("approvals", "approve", "apr_1", answer=service, typed="n\n", terminal=True)
+        ran = cli("approvals", "approve", "apr_1", "--full", answer=service, typed="n\n", terminal=True)
         flags = [
             "! Look twice at the reasons: invisible characters (1).",
-            "! Look twice at the input: words with look-alike letters (1).",
+            "! Look twice at the input: words with look-alike letters (1), first at /path.",
         ]
         assert ran.out.splitlines()[-3:] == [*flags, "Approve exactly this? [y/N] "]
         assert [line for line in ran.out.splitlines() if line.startswith("!")] == [*flags, *flags]
@@ -183,6 +218,14 @@ class TestReject:
         assert ran.status == 0
         assert service.decisions == [{"decision": "reject", "digest": DIGEST, "comment": "too much"}]
         assert "Reject exactly this? [y/N] " in ran.out
+        assert 'With the comment, which the agent can read: "too much"' in ran.out.splitlines()
+
+    def test_a_comment_can_not_pass_for_a_line_of_ours(self, cli: Type) -> None:
+        """It is quoted as any text from outside."""
+        argv = ["approvals", "reject", "apr_1", "--comment", 'a"\u202e']
+        ran = cli(*argv, answer=Service(), typed="n\n", terminal=True)
+        assert "\u202e" not in ran.out
+        assert "⟨U+202E⟩" in ran.out
 
 
 class TestCancel:
@@ -210,6 +253,19 @@ class TestShow:
         assert ran.status == 0
         assert ran.out.splitlines()[0].split()[:2] == ["PENDING", "orders.refund"]
         assert ran.out.endswith("Trail  (UTC)\n  2027-01-15 07:59:00  requested  by shop\n")
+
+    def test_of_a_cancelled_one_it_says_who_and_when(self, cli: Type) -> None:
+        """Which is in the trail alone; that stays away unless it is asked for."""
+        end = {"seq": 2, "at": "2027-01-15T07:59:30.000Z", "type": "cancelled", "by": "client:shop\u202e"}
+
+        def answer(request: httpx.Request) -> httpx.Response:
+            if request.url.path.endswith("/events"):
+                return httpx.Response(200, json={"items": [{**end, "type": "requested"}, end]})
+            return Service(status="cancelled")(request)
+
+        ran = cli("approvals", "show", "apr_1", answer=answer)
+        assert ran.out.endswith("Cancelled    by client:shop⟨U+202E⟩ on 2027-01-15 07:59:30 UTC\n")
+        assert "events" not in cli("approvals", "show", "apr_1", "--json", answer=answer).json()
 
     def test_a_token_is_never_shown(self, cli: Type) -> None:
         """Neither the grant's nor the credential, in no form (design §4)."""
@@ -292,6 +348,18 @@ class TestList:
         assert max(map(len, [row, *below])) <= 80
         assert all(line.startswith("    ") for line in below)
         assert ["".join(below).count(char) for char in "cas"] == [60, 50, 40]
+
+    def test_a_narrow_terminal_gets_whole_lines_too(self, cli: Type, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Nothing wraps by itself, however narrow."""
+        monkeypatch.setenv("COLUMNS", "40")
+        record = {**RECORD, "id": "apr_" + "i" * 20, "risk": "critical", "effect": "destructive"}
+        told = httpx.Response(200, json={"items": [record], "next_cursor": None}, headers={"date": DATE})
+        ran = cli("approvals", "list", answer=lambda _: told, terminal=True, environ={"NO_COLOR": ""})
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", ran.out).splitlines()
+        assert max(map(len, plain)) <= 40
+        assert "\x1b[31mcritical\x1b[0m" in ran.out
+        assert "\x1b[31mdestructive\x1b[0m" in ran.out
+        assert "\x1b[33;1mpending" in ran.out
 
     def test_filters_are_the_services(self, cli: Type) -> None:
         """They are sent, not applied here."""

@@ -52,4 +52,6 @@ def test_the_server_s_commands_say_what_to_install(argv: list[str], tmp_path: Pa
     """And end, without a traceback."""
     ran = run(*argv, home=tmp_path)
     assert ran.returncode == 1
-    assert ran.stderr == "✗ This needs the server's libraries: pip install 'placet[server]'\n"
+    assert ran.stderr == (
+        "✗ This needs the server's libraries. In the checkout of Placet: pip install '.[server]'\n"
+    )

@@ -8,6 +8,7 @@ import pytest
 
 from placet.cli import card
 from placet.cli.console import Terminal
+from placet.cli.exits import Stop
 from placet.cli.layout import columns_of
 from placet.cli.record import Event, Record, read
 from tests.unit.cli.conftest import Screen
@@ -69,7 +70,7 @@ class TestWhatIsOnIt:
         places = [order.index(word) for word in ("Asked", "Actor", "Effect", "Risk", "Input", "The")]
         assert places == sorted(places)
         assert value_of("Asked by", found) == "client shop"
-        assert value_of("Actor", found) == "bot (agent, as the client says)"
+        assert value_of("Actor", found) == "bot (an AI agent, as the client says)"
 
     def test_whoever_else_may_run_it_is_named(self) -> None:
         """An audience that is not the asker is part of the question."""
@@ -90,9 +91,9 @@ class TestWhatIsOnIt:
             outcome={"status": "failed", "summary": "no funds", "at": "2027-01-15T08:03:00.000Z"},
         )
         text = "\n".join(found)
-        assert "approved by Ann (ann) via api on 2027-01-15 08:01:00 UTC: “fine”" in text
+        assert 'approved by Ann (ann) via api on 2027-01-15 08:01:00 UTC: "fine"' in text
         assert value_of("Used", found) == "by shop, execution run-1"
-        assert value_of("Outcome", found) == "failed: no funds"
+        assert value_of("Outcome", found) == 'failed: "no funds"'
 
     def test_a_consumed_one_without_report_says_so(self) -> None:
         """Nothing reported is not a success."""
@@ -117,7 +118,7 @@ class TestInput:
         """The approver sees that something is hidden, and where."""
         words = {"title": None, "summary": None, "redact": ["/card"]}
         found = lines(input={"card": "[redacted]"}, input_redacted=True, presentation=words)
-        assert "Input  parts are hidden, and bound all the same" in found
+        assert "Input  Parts are hidden from approvers, and bound all the same." in found
         assert '    "card": ⟨hidden from approvers⟩' in found
 
     def test_whoever_sees_it_whole_gets_no_marks(self) -> None:
@@ -143,12 +144,76 @@ class TestInput:
         long = {"items": [{"a": {"b": n}} for n in range(50)]}
         cut_short = shown(input=long)
         assert cut_short.was_cut
-        assert any("cut here: 94 more lines (" in line and "--full" in line for line in cut_short.lines)
+        assert '    "items": [' in cut_short.lines
+        assert "      ⟨cut: 32 more of 50 items⟩" in cut_short.lines
+        mark = "  … cut here: not all of it is shown (751 bytes in all); --full shows it"
+        assert mark in cut_short.lines
         assert not shown(input=long, full=True).was_cut
 
     def test_the_context_is_bound_and_so_it_is_shown(self) -> None:
         """A further fact of the call stands below the input."""
         assert '    "call": "c1"' in lines(context={"call": "c1"})
+
+    def test_what_an_approver_changed_stands_below_it(self) -> None:
+        """What was behind a minus, what is behind a plus."""
+        original = {"input": {"amount": 9, "cc": "x"}, "input_hash": None, "digest": None}
+        found = lines(input={"amount": 5, "note": [1]}, requested=original)
+        first = found.index("Changed by an approver")
+        assert found[first + 1 : first + 8] == [
+            "  changed /amount",
+            "  -   9",
+            "  +   5",
+            "  removed /cc",
+            '  -   "x"',
+            "  added /note",
+            "  +   [1]",
+        ]
+
+    def test_all_of_it_may_be_changed(self) -> None:
+        """Then there is no path to name."""
+        assert "  changed (the whole input)" in lines(requested={"input": 1})
+
+    def test_changes_that_do_not_fit_are_counted(self) -> None:
+        """As everything else."""
+        found = lines(requested={"input": {f"k{n}": n for n in range(99)}})
+        assert any(line.startswith("  ⟨cut: ") and line.endswith(" more⟩") for line in found)
+
+
+class TestAsOfTheRules:
+    """What the operator's rules made of it."""
+
+    def test_a_raised_risk_says_so(self) -> None:
+        """With what the client had said."""
+        found = lines(claimed={"effect": "external", "risk": "low"})
+        assert value_of("Risk", found) == "high (raised by the operator's rules; the client said low)"
+
+    def test_the_rule_is_named_where_there_is_a_file(self) -> None:
+        """Without one there is nothing to look up."""
+        assert value_of("Rule", lines(rule={"name": "refunds", "policy": "ef" * 32})) == "refunds"
+        assert not any(line.startswith("Rule") for line in lines(rule={"name": "built-in", "policy": None}))
+
+    def test_votes_are_told_with_their_words(self) -> None:
+        """Many lines of them behind a bar; and whether they count no more."""
+        vote = {"approver": {"id": "ann"}, "channel": "chat", "submitted_by": "b", "digest": "00" * 32}
+        found = lines(decisions=[{**vote, "decision": "approve", "comment": "a\nb"}])
+        place = found.index("Approvals    0 of 1 needed")
+        who = "approved by ann via chat (sent by b), before the input was changed: it counts no more"
+        assert [line.strip() for line in found[place + 1 : place + 4]] == [who, "│ a", "│ b"]
+
+    def test_many_votes_are_cut(self) -> None:
+        """The latest are there."""
+        vote = {"decision": "approve", "approver": {"id": "ann"}, "channel": "api"}
+        assert "             ⟨cut: 6 earlier⟩" in lines(decisions=[vote] * 70)
+
+    def test_a_long_list_is_cut(self) -> None:
+        """Reasons and types too, with how many more there are."""
+        found = lines(reasons=["r"] * 70, types=["t"] * 65)
+        assert "             ⟨cut: 6 more⟩" in found
+        assert "             ⟨cut: 1 more⟩" in found
+
+    def test_an_empty_reason_is_shown_as_such(self) -> None:
+        """Nothing is not the same as no reason."""
+        assert value_of("Why", lines(reasons=["", "x"])) == '""'
 
 
 class TestHostileText:
@@ -196,7 +261,7 @@ class TestHostileText:
         """With the place, the kind and how often; look-alike words that stay readable too."""
         found = lines(reasons=["a\u200bb"], input={"path": "\u0455\u0441\u043e\u0440\u0435"})
         assert "! Look twice at the reasons: invisible characters (1)." in found
-        assert "! Look twice at the input: words with look-alike letters (1)." in found
+        assert "! Look twice at the input: words with look-alike letters (1), first at /path." in found
 
     def test_the_flags_can_be_had_by_themselves(self) -> None:
         """As they stand on the card, in its order, however many lines they take."""
@@ -221,6 +286,12 @@ class TestHostileText:
         found = lines(capability="c" * 200)
         assert found[0] == "PENDING  expires in 14m 32s"
         assert "".join(found[1:3]) == "c" * 200
+
+
+def test_an_answer_without_bottom_is_no_record() -> None:
+    """It ends the command with a sentence, as any other answer that can't be read."""
+    with pytest.raises(Stop, match="can't be read"):
+        read(b'{"context": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", Record)
 
 
 def test_a_trail_has_refusals_and_their_number() -> None:

@@ -72,6 +72,29 @@ class TestResults:
         assert (out.getvalue(), err.getvalue()) == ("", "card\n")
 
 
+class Ascii(Screen):
+    """A stream in a locale that has ASCII only."""
+
+    encoding = "ascii"
+
+
+class TestMarks:
+    """What lines begin with."""
+
+    def test_a_stream_without_them_gets_plain_ones(self) -> None:
+        """No escapes in their place; whatever else is not ASCII is the stream's to spell."""
+        stream = Ascii(terminal=False)
+        shown = Terminal(stream, {})
+        shown.line(f"{shown.mark(Ink.GREEN)} {shown.mark(Ink.YELLOW)} {shown.mark(Ink.RED)} wait … │ é")
+        assert stream.getvalue() == "+ ! x wait ... | é\n"
+
+    def test_others_get_them_as_they_are(self) -> None:
+        """In UTF-8, and where no encoding is known."""
+        stream = Screen(terminal=False)
+        Terminal(stream, {}).line("✓ …")
+        assert stream.getvalue() == "✓ …\n"
+
+
 class TestFaults:
     """Faults go to standard error."""
 

@@ -39,6 +39,12 @@ class TestDoctor:
         assert "✗ configuration  PLACET_HOST must be an IP address" in ran.out
         assert ran.out.endswith("\n2 of 2 failed.\n")
 
+    def test_what_was_typed_is_named_as_it_was_typed(self, cli: Type) -> None:
+        """The option; a variable is the variable."""
+        ran = cli("doctor", "--data-dir", "", environ={"PLACET_PORT": "x"})
+        assert "✗ configuration  --data-dir is set but empty" in ran.out
+        assert "✗ configuration  PLACET_PORT must be a whole number" in ran.out
+
     def test_a_store_that_can_not_be_reached_is_a_failure(self, cli: Type, tmp_path: Path) -> None:
         """So are keys that are not there; neither keeps the other from being looked at."""
         environ = {

@@ -80,6 +80,40 @@ class TestTable:
         lines = [GAP.join(cells) for cells in table(columns, [["i" * 10, "a" * 6, "high"]], 16)]
         assert lines == ["ID          RISK", "    A     ", "i" * 10 + "  high", "    aaaaaa"]
 
+    def test_one_narrower_still_gets_them_in_as_many_lines_as_it_takes(self) -> None:
+        """Those first that can't be narrowed."""
+        columns = [
+            Column(title="ID"),
+            Column(title="A", least=4),
+            Column(title="RISK"),
+            Column(title="B", least=4),
+        ]
+        rows = [["i" * 8, "a" * 9, "critical", "b" * 9]]
+        lines = [GAP.join(cells).rstrip() for cells in table(columns, rows, 12)]
+        assert lines == [
+            "ID",
+            "    RISK",
+            "    A",
+            "    B",
+            "i" * 8,
+            "    critical",
+            "    aaaaaaaa",
+            "    a",
+            "    bbbbbbbb",
+            "    b",
+        ]
+
+    def test_cells_are_painted_wherever_they_stand(self) -> None:
+        """By row and column; the heads are the row before the first."""
+        columns = [Column(title="ID"), Column(title="RISK")]
+        found = blocks(
+            columns, [["1234567", "high"]], 8, paint=lambda row, place, cell: f"{row}.{place}:{cell}"
+        )
+        assert found == [
+            [["-1.0:ID     "], ["  ", "-1.1:RISK"]],
+            [["0.0:1234567"], ["  ", "0.1:high"]],
+        ]
+
     def test_the_lines_of_a_row_can_be_kept_together(self) -> None:
         """One block for the heads, one for each row."""
         columns = [Column(title="ID"), Column(title="A", least=2)]

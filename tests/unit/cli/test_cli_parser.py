@@ -79,6 +79,8 @@ class TestEveryCommand:
             *(f"placet {who} {verb}" for who in ("clients", "approvers") for verb in ("create", "list")),
             *(f"placet {who} {verb}" for who in ("clients", "approvers") for verb in ("rotate", "revoke")),
             *(f"placet keys {verb}" for verb in ("create", "list", "rotate", "revoke")),
+            *(f"placet policy {verb}" for verb in ("check", "explain", "drop")),
+            *(f"placet audit {verb}" for verb in ("show", "tail", "export")),
         }
 
 
@@ -131,6 +133,35 @@ class TestArguments:
         said = capsys.readouterr()
         assert said.out == ""
         assert "--help` says what it takes." in said.err
+
+    @pytest.mark.parametrize(
+        ("argv", "said"),
+        [
+            (["approvals", "list", "--status", "open"], "'open' (choose from 'pending', 'approved'"),
+            (
+                ["clients", "create", "x", "--scopes", "read", "--max-risk", "x"],
+                "(choose from 'low', 'medium'",
+            ),
+        ],
+    )
+    def test_choices_are_shown_as_they_are_typed(
+        self, argv: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """Not as Python has them."""
+        with pytest.raises(SystemExit):
+            parser.parse(argv)
+        assert said in capsys.readouterr().err
+
+    def test_a_variable_s_option_is_known_by_its_name(self) -> None:
+        """For every option that overrides one."""
+        found = {
+            (action.dest, option)
+            for leaf in LEAVES.values()
+            for action in leaf._actions
+            for option in action.option_strings
+            if action.dest.startswith("PLACET_")
+        }
+        assert found == {(name, parser.option(name)) for name, _ in found}
 
     def test_an_unknown_scope_is_answered_with_those_there_are(
         self, capsys: pytest.CaptureFixture[str]

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 from fakeredis import FakeAsyncRedis, FakeServer
 
+from placet.application.enroll import Enrolment
 from placet.bootstrap import Services
 from placet.cli import principals
 from placet.cli.parser import parse
+from placet.domain.errors import StoreUnavailable
 from tests.factories import ManualClock
 from tests.harness import Harness, opened
 from tests.unit.cli.conftest import Full, Type
@@ -61,6 +63,7 @@ class TestClients:
             "owners": ["olga"],
             "capabilities": [],
             "people": [],
+            "groups": [],
             "max_risk": None,
             "ended": [],
         }
@@ -201,7 +204,10 @@ class TestClients:
         revoked = cli("clients", "revoke", "shop", "--key", key, "--json").json()
         assert revoked == {"client": "shop", "tenant": "default", "revoked": key}
         assert len(cli("clients", "list", "--json").json()["items"][0]["keys"]) == 1
-        assert cli("clients", "revoke", "shop").out == "✓ Client shop is revoked, everywhere and at once.\n"
+        assert cli("clients", "revoke", "shop").out == (
+            "✓ Client shop is revoked, everywhere and at once.\n"
+            "  The name stays taken; `placet clients rotate shop` brings it back.\n"
+        )
         assert cli("clients", "list", "--json").json()["items"] == []
 
 
@@ -294,6 +300,45 @@ class TestCancelOpen:
         assert ran.status == 0
         assert f"    {approval_id}" in ran.out
         assert cli("clients", "revoke", "shop", "--cancel-open", "--json").json()["cancelled"] == []
+
+
+class TestAStoreThatDoesNotConfirm:
+    """What was to be done may have been done."""
+
+    @pytest.fixture(autouse=True)
+    def unconfirmed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """No use case hears of its end."""
+
+        async def lost(*_: Any) -> Any:
+            raise StoreUnavailable
+
+        for verb in ("create", "rotate", "revoke", "all"):
+            monkeypatch.setattr(Enrolment, verb, lost)
+
+    @pytest.mark.parametrize(
+        ("argv", "said"),
+        [
+            (
+                ["clients", "create", "shop", "--scopes", "request"],
+                "says whether the client was made. If so, ",
+            ),
+            (["approvers", "create", "a b"], "`placet approvers rotate 'a b'` gives it a credential"),
+            (
+                ["clients", "create", "x", "--scopes", "read", "--tenant", "t"],
+                "`placet clients list --tenant t`",
+            ),
+            (["clients", "rotate", "shop"], "`placet clients list` shows its live keys."),
+            (["clients", "revoke", "shop"], "Run the command again: that is safe."),
+            (["approvers", "list"], "Run the command again: that is safe."),
+        ],
+    )
+    def test_it_is_said_how_to_find_out(self, cli: Type, argv: list[str], said: str) -> None:
+        """In commands: on a command line there are no idempotency keys."""
+        ran = cli(*argv)
+        assert (ran.status, ran.out) == (3, "")
+        assert ran.said.startswith("✗ STORE_UNAVAILABLE: ")
+        assert said in ran.said
+        assert "idempotency" not in ran.said
 
 
 class TestApprovers:

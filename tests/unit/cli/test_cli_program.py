@@ -42,7 +42,7 @@ FAULTS: list[tuple[BaseException, int, str]] = [
     (InputInvalid([Issue(path="/a", message="It is odd.")]), 1, "- /a: It is odd."),
     (Unauthenticated(), 1, "PLACET_TOKEN holds"),
     (StoreUnavailable(), 3, "STORE_UNAVAILABLE: "),
-    (ModuleNotFoundError(name="redis.asyncio"), 1, "pip install 'placet[server]'"),
+    (ModuleNotFoundError(name="redis.asyncio"), 1, "pip install '.[server]'"),
     (KeyboardInterrupt(), 130, "Interrupted."),
 ]
 

@@ -6,7 +6,7 @@ import pytest
 from placet.cli import remote
 from placet.cli.exits import Exit, Stop
 from placet.domain.error_terms import ForbiddenReason
-from placet.domain.errors import Forbidden, PlacetError
+from placet.domain.errors import Forbidden, InternalError, PlacetError
 from tests.unit.cli.conftest import TOKEN, Type
 
 NOTHING = httpx.Response(200, json={"items": [], "next_cursor": None})
@@ -83,7 +83,19 @@ class TestAnswers:
         """Told in the table's words, with status 1."""
         ran = cli("approvals", "list", answer=lambda _: problem(Forbidden(ForbiddenReason.SCOPE)))
         assert ran.status == Exit.FAILED
-        assert ran.err.startswith("✗ FORBIDDEN: The credential lacks the scope this call needs")
+        assert ran.err.startswith("✗ FORBIDDEN: The credential in PLACET_TOKEN may not do this.")
+
+    def test_a_fault_of_the_service_can_be_looked_up(self, cli: Type) -> None:
+        """Its operator finds the request in the log."""
+        headers = {"content-type": "application/problem+json", "x-request-id": "req-1"}
+        told = httpx.Response(500, json=InternalError().problem(), headers=headers)
+        ran = cli("approvals", "list", answer=lambda _: told)
+        assert (ran.status, "- In that log it is the request req-1." in ran.said) == (Exit.FAILED, True)
+
+    def test_a_url_that_was_typed_is_named_as_it_was_typed(self, cli: Type) -> None:
+        """The option, not the variable behind it."""
+        ran = cli("approvals", "list", "--url", "placet.example")
+        assert (ran.status, ran.said.startswith("✗ --url must be http://")) == (Exit.USAGE, True)
 
     @pytest.mark.parametrize(
         "answer",

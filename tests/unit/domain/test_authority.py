@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
-from placet.domain.authority import BUILT_IN, Authority, Voter
+from placet.domain.authority import BUILT_IN, Authority
 from placet.domain.errors import Forbidden, PlacetError
 from placet.domain.model import Actor, ActorKind, Ask, Person, Risk, Verdict, Vote
 from placet.domain.people import People
 from placet.domain.principals import Approver, Client, Principal, Scope
+from placet.domain.voters import Voter
 from tests.factories import an_ask, digest_of
 
 APPROVER = Approver(tenant="default", id="ann")
@@ -73,10 +74,10 @@ def test_what_may_be_asked(ask: dict[str, Any], verdict: tuple[str, str] | None)
 
 
 def test_who_may_not_ask_for_a_capability_is_sent_after_no_scope() -> None:
-    """The client has the scope; what it lacks is a pattern, so no scope is named."""
+    """The client has the scope; what it lacks is a pattern, so those are named that it has."""
     refusal = refused(a_client(capabilities=("orders.*",)), an_ask(capability="mail.send"))
     assert refusal is not None
-    assert refusal.details == {"reason": "scope"}
+    assert refusal.details == {"reason": "scope", "capabilities": ("orders.*",)}
 
 
 @pytest.mark.parametrize(
@@ -179,28 +180,49 @@ def test_an_owner_may_not_vote_for() -> None:
     assert told(error) == ("APPROVAL_SELF_APPROVAL", None)
 
 
-def a_vote(ask: Ask, person_id: str) -> Vote:
+def a_vote(ask: Ask, person_id: str, channel: str = "api", **members: Any) -> Vote:
     """An approval that counted."""
     return Vote(
         decision=Verdict.APPROVE,
         approver=Person(id=person_id),
-        channel="api",
-        submitted_by=None,
+        channel=channel,
         comment=None,
         digest=digest_of(ask),
+        **{"submitted_by": None, **members},
     )
 
 
+def by(ask: Ask, bridge: str, person_id: str) -> Vote:
+    """One that came over a bridge."""
+    return a_vote(ask, person_id, bridge, submitted_by=bridge)
+
+
+NO_LONGER = ("FORBIDDEN", "approver-no-longer-entitled")
+
+
 @pytest.mark.parametrize(
-    ("person_id", "still"), [("ann", True), ("bob", True), ("eve", False), ("Ann", False), ("", False)]
+    ("person_id", "bridge", "still"),
+    [
+        ("ann", None, True),
+        ("Ann", None, False),
+        ("", None, False),
+        ("bob", None, False),
+        ("bob", "bridge", True),
+        ("ann", "bridge", False),
+        ("eve", "x", False),
+        ("ann", "gone", False),
+    ],
 )
-def test_a_grant_lasts_as_long_as_the_right_of_whoever_gave_it(person_id: str, *, still: bool) -> None:
-    """A person with a credential, or one whom a bridge may speak for; nobody else."""
+def test_a_grant_lasts_as_long_as_the_right_of_whoever_gave_it(
+    person_id: str, bridge: str | None, *, still: bool
+) -> None:
+    """A person with a credential, or one whom a bridge may speak for, each the way it came."""
     ask = an_ask()
-    bridge = a_bridge(Risk.MEDIUM, "bob")
-    authority = an_authority(APPROVER, bridge, a_client("x", Scope.ADMIN, people=("eve",)))
-    refusal = authority.judge_grant(ask, [a_vote(ask, person_id)], 0)
-    assert told(refusal) == (None if still else ("FORBIDDEN", "approver-no-longer-entitled"))
+    authority = an_authority(
+        APPROVER, a_bridge(Risk.MEDIUM, "bob"), a_client("x", Scope.ADMIN, people=("eve",))
+    )
+    vote = a_vote(ask, person_id) if bridge is None else by(ask, bridge, person_id)
+    assert told(authority.judge_grant(ask, [vote], 0)) == (None if still else NO_LONGER)
 
 
 def test_a_grant_that_nobody_gave_is_none() -> None:

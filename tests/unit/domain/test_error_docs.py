@@ -5,7 +5,7 @@ import json
 import pytest
 
 from placet.domain.error_docs import DOCS, error_page, markdown_table
-from placet.domain.error_terms import FORBIDDEN_DETAILS
+from placet.domain.error_terms import FORBIDDEN_DETAILS, FORBIDDEN_MORE
 from placet.domain.errors import TABLE, from_problem
 
 
@@ -31,7 +31,8 @@ def test_a_page_says_what_happened_what_to_do_and_whether_to_retry() -> None:
     assert page.action == "Read details.reason for what is missing, and use a credential that has it."
     assert page.retry == "No: repeating it does not help."
     assert page.confirmation == "`NOT_AUTHORIZED`, no"
-    assert page.reasons == FORBIDDEN_DETAILS
+    assert {reason: page.reasons[reason] for reason in FORBIDDEN_DETAILS} == FORBIDDEN_DETAILS
+    assert {name for name in page.reasons if ", " in name} == {f"{r}, {m}" for r, m in FORBIDDEN_MORE}
 
 
 @pytest.mark.parametrize(

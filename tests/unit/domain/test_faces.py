@@ -34,7 +34,8 @@ def test_a_refusal_with_issues_is_told_in_full_to_everyone() -> None:
         "status": 400,
         "detail": (
             "The request is not well-formed, or something in it is not valid."
-            " Correct what model.issues names and send the request again."
+            " Correct what model.issues names, which is of each member the first fault, and send the request"
+            " again."
         ),
         "code": "INPUT_INVALID",
         "stage": "input-validation",
@@ -124,7 +125,8 @@ def test_a_foreign_approval_and_a_wrong_one_read_the_same_to_a_runtime() -> None
         (errors.ApprovalUnserializableInput("/input/secret"), {"issues": []}),
         (errors.ApprovalAlreadyExists(), {"reason": "id-reused-with-different-request"}),
         (errors.InvocationConflict(), {"reason": "id-reused-with-different-request"}),
-        (errors.InputTooLarge(), {"issues": []}),
+        (errors.InputTooLarge(1), {"issues": []}),
+        (errors.HostNotAllowed(), {}),
         (errors.RouteNotFound(), {}),
         (errors.Unauthenticated(), {}),
         (errors.Forbidden(ForbiddenReason.NO_RULE), {"origin": "server"}),
@@ -176,6 +178,15 @@ def test_a_limit_without_a_delay_promises_none() -> None:
             errors.Forbidden(ForbiddenReason.SCOPE, scopes={"request", "admin"}),
             {"reason": "scope", "scopes": ["admin", "request"]},
         ),
+        (
+            errors.Forbidden(ForbiddenReason.SCOPE, capabilities=("b.*", "a")),
+            {"reason": "scope", "capabilities": ["a", "b.*"]},
+        ),
+        (
+            errors.Forbidden(ForbiddenReason.NO_RULE, rule="built-in"),
+            {"reason": "no-rule", "rule": "built-in"},
+        ),
+        (errors.InputTooLarge(262_144), {"max_bytes": 262_144}),
     ],
     ids=lambda value: type(value).__name__,
 )

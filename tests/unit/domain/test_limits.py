@@ -25,6 +25,8 @@ def test_defaults_are_those_of_the_design() -> None:
         "use_within_max_ms": _DAY_MS,
         "live_pending_per_client": 1_000,
         "live_pending_per_tenant": 10_000,
+        "ask_rate_per_minute": 600,
+        "ask_burst": 1_000,
         "comment_max_chars": 2_000,
         "outcome_summary_max_chars": 2_000,
         "input_retention_ms": 7 * _DAY_MS,

@@ -16,6 +16,7 @@ def a_client(*scopes: Scope, **members: Any) -> Client:
 GOOD = [
     a_client(Scope.REQUEST, Scope.CONSUME, Scope.READ, Scope.ADMIN),
     a_client(Scope.DECIDE_AS, people=("ann",), max_risk=Risk.LOW),
+    a_client(Scope.DECIDE_AS, groups=("treasury",), max_risk=Risk.LOW),
     a_client(Scope.DECIDE_AS, Scope.READ, Scope.ADMIN, people=("ann",), max_risk=Risk.CRITICAL),
 ]
 FAULTY = [
@@ -25,6 +26,7 @@ FAULTY = [
     (a_client(Scope.DECIDE_AS, max_risk=Risk.LOW), "--people"),
     (a_client(Scope.DECIDE_AS, people=("a",)), "--max-risk"),
     (a_client(Scope.READ, people=("a",)), "decide_as"),
+    (a_client(Scope.READ, groups=("a",)), "decide_as"),
     (a_client(Scope.READ, max_risk=Risk.LOW), "decide_as"),
 ]
 

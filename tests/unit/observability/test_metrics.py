@@ -52,6 +52,15 @@ def test_every_code_and_transition_has_its_series_from_the_start(metrics: Metric
     assert _series(metrics, "placet_transitions_total") == transitions | {(OTHER,)}
 
 
+def test_failed_authentications_are_counted_by_answer(metrics: Metrics) -> None:
+    """From the start, in a closed set."""
+    for answer in ("refused", "limited", "limited", "shouted at"):
+        metrics.failed_authentication(answer)
+    found = {answer: _value(metrics, "placet_failed_authentications_total", answer=answer)
+             for (answer,) in _series(metrics, "placet_failed_authentications_total")}  # fmt: skip
+    assert found == {"refused": 1, "limited": 2, OTHER: 1}
+
+
 def test_transitions_are_counted_by_type(metrics: Metrics) -> None:
     """As the stream names them."""
     metrics.transition("approved")

@@ -26,7 +26,7 @@ class TestPeople:
             ("", ()),
             (f"{ANN}a", ((ANN, Verdict.APPROVE),)),
             (f"{ANN}a{BOB}r", ((ANN, Verdict.APPROVE), (BOB, Verdict.REJECT))),
-            (f"{ANN}e", ((ANN, Verdict.EDIT),)),
+            (f"{ANN}c", ((ANN, Verdict.EDIT),)),
         ],
     )
     def test_packed_votes_are_read_back(self, packed: str, votes: tuple[tuple[str, Verdict], ...]) -> None:

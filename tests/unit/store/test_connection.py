@@ -140,12 +140,26 @@ class TestDurability:
         assert level_of("durability", facts_of(**changes), settings_of(Durability.BEST_EFFORT)) is level
 
     @pytest.mark.parametrize(
-        ("replicas", "level"), [(0, Level.WARN), (1, Level.WARN), (2, Level.GOOD), (None, Level.GOOD)]
+        ("replicas", "level"), [(0, Level.FAIL), (1, Level.FAIL), (2, Level.GOOD), (None, Level.GOOD)]
     )
     def test_replicas_are_counted(self, replicas: int | None, level: Level) -> None:
-        """Too few is a warning: each answer waits for them, and more may attach."""
+        """With too few nothing would ever be answered."""
         settings = settings_of(Durability.REPLICATED, 2)
         assert level_of("replication", facts_of(replicas=replicas), settings) is level
+
+    @pytest.mark.parametrize(
+        ("replicas", "wanted", "text"),
+        [
+            (0, 1, "0 of 1 replicas follow the server"),
+            (1, 1, "Every answer is on 1 replica first; 1 follows."),
+            (3, 2, "Every answer is on 2 replicas first; 3 follow."),
+            (None, 1, "Every answer is on 1 replica first."),
+        ],
+    )
+    def test_it_is_said_how_many_there_are(self, replicas: int | None, wanted: int, text: str) -> None:
+        """And how many it takes."""
+        findings = judge(facts_of(replicas=replicas), settings_of(Durability.REPLICATED, wanted))
+        assert findings[-1].text.startswith(text)
 
     def test_nobody_counts_replicas_unasked(self) -> None:
         """Where none must confirm there is nothing to say."""
@@ -254,6 +268,21 @@ class TestFacts:
     async def test_what_nobody_says_is_unknown(self, name: str, fact: str) -> None:
         """None, never a guess."""
         assert getattr(await self.read(without=name), fact) is None
+
+    @pytest.mark.parametrize(
+        ("listed", "follow"),
+        [
+            ({"connected_slaves": 1, "slave0": {"state": "online"}}, 1),
+            ({"connected_slaves": 2, "slave0": {"state": "wait_bgsave"}, "slave1": {"state": "online"}}, 1),
+            ({"connected_slaves": 1, "slave0": {"state": "send_bulk"}}, 0),
+            ({"connected_slaves": 2}, 2),  # a managed service may not list them
+        ],
+    )
+    async def test_a_replica_that_is_still_being_filled_does_not_count(
+        self, listed: dict[str, Any], follow: int
+    ) -> None:
+        """It confirms nothing yet."""
+        assert (await self.read(**listed)).replicas == follow
 
     @pytest.mark.parametrize(("said", "known"), [(0, False), (1, True)])
     async def test_the_append_only_file_is_on_or_off(self, said: int, *, known: bool) -> None:

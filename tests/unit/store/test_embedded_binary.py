@@ -61,7 +61,7 @@ def test_a_binary_that_can_not_run(package: Path) -> None:
 def test_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the package the message names the extra that brings it."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(EmbeddedUnavailable, match=r"placet\[server\]"):
+    with pytest.raises(EmbeddedUnavailable, match=r"\.\[server\]"):
         find_binary()
 
 

@@ -6,41 +6,10 @@ import pytest
 from msgspec import UNSET
 
 from placet.domain.model import OutcomeStatus, Status, TrailEntry, Verdict
-from placet.store.approvals import person_mark
-from placet.store.codec import Report, Spent, Who, encode
-from placet.store.record import KEPT_RECORD_BYTES, Record
-from tests.factories import INPUT, T0_MS, a_ballot, an_ask, call_of, digest_of
-
-ASK = an_ask(id="apr_1", audience="tool-server")
-DEADLINE = T0_MS + 900_000
-ANN, BOB = person_mark("ann"), person_mark("bob")
-
-
-def a_line(at_ms: int, kind: str, document: Any) -> bytes:
-    """One line of a log."""
-    return b"%d %s %s" % (at_ms, kind.encode(), encode(document))
-
-
-def _bytes(value: str | int | bytes) -> bytes:
-    return value if isinstance(value, bytes) else str(value).encode()
-
-
-def a_record(*lines: bytes, now_ms: int = T0_MS, held: bytes | None = INPUT, **fields: str | int) -> Record:
-    """A record as a script answers it: pending unless its fields say otherwise."""
-    compared: dict[str, str | int | bytes] = {
-        "s": "pending",
-        "g": bytes.fromhex(digest_of(ASK)),
-        "c": bytes.fromhex(call_of(ASK)),
-        "k": "runtime",
-        "u": "tool-server",
-        "x": DEADLINE,
-        "q": 1,
-        "t": T0_MS,
-        "n": "nonce",
-        **fields,
-    }
-    flat = [part for name, value in compared.items() for part in (name.encode(), _bytes(value))]
-    return Record.of(flat, [a_line(T0_MS, "requested", ASK), *lines], held, now_ms)
+from placet.store.codec import Report, Spent, Who
+from placet.store.record import KEPT_RECORD_BYTES
+from tests.factories import T0_MS, a_ballot, a_change, an_edit, digest_of
+from tests.records import ANN, ASK, BOB, DEADLINE, a_line, a_record
 
 
 class TestApproval:
@@ -118,6 +87,17 @@ class TestApproval:
 class TestTrail:
     """The log as an audit trail."""
 
+    def test_a_change_is_its_author_s(self) -> None:
+        """As any decision is."""
+        line = a_line(T0_MS + 1, "edited", an_edit(ASK, a_change(ASK)).vote)
+        (_, entry) = a_record(line, h=bytes.fromhex(digest_of(ASK))).trail()
+        assert (entry.at_ms, entry.type, entry.by, entry.channel) == (T0_MS + 1, "edited", "ann", "api")
+
+    def test_a_vote_that_was_turned_down_for_an_earlier_one(self) -> None:
+        """Is refused as what was not allowed."""
+        trail = a_record(a_line(T0_MS + 1, "refused:reversed", Who(by="ann", channel="web"))).trail()
+        assert (trail[1].type, trail[1].code, trail[1].channel) == ("refused", "FORBIDDEN", "web")
+
     def test_every_line_has_its_actor(self) -> None:
         """The asker, the approver with their channel, the client, the system."""
         trail = a_record(
@@ -127,9 +107,12 @@ class TestTrail:
             s="expired",
             b=DEADLINE,
         ).trail()
+        about: dict[str, Any] = {"digest": digest_of(ASK)}
         assert trail == [
-            TrailEntry(seq=1, at_ms=T0_MS, type="requested", by="runtime"),
-            TrailEntry(seq=2, at_ms=T0_MS + 1, type="approved", by="ann", channel="api"),
+            TrailEntry(
+                seq=1, at_ms=T0_MS, type="requested", by="runtime", input_hash=ASK.input_hash, **about
+            ),
+            TrailEntry(seq=2, at_ms=T0_MS + 1, type="approved", by="ann", channel="api", **about),
             TrailEntry(
                 seq=3, at_ms=T0_MS + 2, type="refused", by="tool-server", code="APPROVAL_INPUT_MISMATCH"
             ),

@@ -4,7 +4,7 @@ import hashlib
 from importlib.resources import files
 from typing import NamedTuple
 
-from placet.domain.limits import CLOCK_BEHIND_MAX_MS
+from placet.domain.limits import CLOCK_BEHIND_MAX_MS, UNDECIDED_INPUT_RETENTION_MS
 
 NAMES = (
     "cancel",
@@ -36,11 +36,13 @@ def load() -> dict[str, Script]:
     """All scripts by name, each behind the shared head that judges clock and epoch."""
     folder = files(__name__)
     prelude = (folder / "prelude.lua").read_text(encoding="utf-8")
+    bounds = f"{CLOCK_BEHIND_MAX_MS}, {UNDECIDED_INPUT_RETENTION_MS}"
+    declared = f"local behind_max_ms, undecided_ms, timeless = {bounds}"
     scripts = {}
     for name in NAMES:
         own = (folder / f"{name}.lua").read_text(encoding="utf-8")
         timeless = "true" if name in TIMELESS else "false"
-        text = f"local behind_max_ms, timeless = {CLOCK_BEHIND_MAX_MS}, {timeless}\n{prelude}\n{own}"
+        text = f"{declared}, {timeless}\n{prelude}\n{own}"
         # SHA-1 is the protocol's name for a script, nothing rests on its strength.
         sha1 = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
         scripts[name] = Script(name, text, sha1)

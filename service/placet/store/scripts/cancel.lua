@@ -6,7 +6,7 @@
 -- ARGV[8]  record retention, ms   [9] input retention, ms   [10] refusals kept singly
 --
 -- Answer   ok | unchanged | not-the-asker | rejected | expired | consumed
---                   { ruling, now, fields, log, input }
+--                   { ruling, now, id, fields, log, input, original }
 --          missing  { ruling, now }
 
 local id, client = ARGV[3], ARGV[4]

@@ -13,7 +13,7 @@
 -- ARGV[17] record retention, ms   [18] input retention, ms   [19] refusals kept singly
 --
 -- Answer   ok | replayed | pending | rejected | expired | cancelled | consumed | token | mismatch
---          | refused | not-the-audience  { ruling, now, fields, log, input }
+--          | refused | not-the-audience  { ruling, now, id, fields, log, input, original }
 --          missing             { ruling, now }
 
 local id, client = ARGV[3], ARGV[4]

@@ -14,11 +14,14 @@
 -- ARGV[21] join hash     [22] '1' where this question may join an identical pending one
 -- ARGV[23] greatest number of live pending records per client   [24] per tenant
 -- ARGV[25] record retention, ms     [26] input retention, ms
+-- ARGV[27] asks a minute that the client's bucket drains   [28] asks that it holds
+-- ARGV[29] bytes to keep that count as one ask; more count as several
 --
 -- Answer   ok                             { ruling, now, expires_at (ms) }: the caller knows the rest
---          ok | replayed | joined         { ruling, now, fields, log, input } of one that was there
+--          ok | replayed | joined         { ruling, now, id, fields, log, input, original } of one that was there
 --          conflict | exists | deadline   { ruling, now }
 --          client-full | tenant-full      { ruling, now, earliest live deadline (ms) }
+--          rate                           { ruling, now, when the bucket will have room (ms) }
 
 local id, nonce, client = ARGV[3], ARGV[4], ARGV[5]
 local idem_key = tag .. 'k:' .. client .. ':' .. ARGV[19]
@@ -82,6 +85,27 @@ if refused then
   return refused
 end
 
+-- What is asked pours into the client's bucket. All numbers are whole and below 2^53, so nothing is rounded:
+-- an ask is 60000 parts, and a millisecond drains as many parts as the asks a minute that are allowed. One
+-- larger than the whole bucket takes all of it.
+local drains, holds = tonumber(ARGV[27]), tonumber(ARGV[28]) * 60000
+local poured = math.max(math.ceil((#ARGV[9] + #ARGV[10]) / tonumber(ARGV[29])), 1) * 60000
+poured = math.min(poured, holds)
+local bucket = tag .. 'b:' .. client
+local level, since = string.match(redis.call('GET', bucket) or '', '^(%d+) (%d+)$')
+if level and tonumber(since) <= now then
+  level = math.max(math.min(tonumber(level), holds) - (now - tonumber(since)) * drains, 0)
+else -- empty, or the clock was set right since
+  level = 0
+end
+-- A clock that stands still drains nothing before it has caught up.
+local standing = now - clock
+local over = level + poured - holds
+if over > 0 then
+  return { 'rate', num(now), num(now + standing + math.ceil(over / drains)) }
+end
+level = level + poured
+
 local member = string.format('%013.0f', now) .. ':' .. id
 local audience = ARGV[6]
 local fields = { 's', 'pending', 'g', ARGV[7], 'c', ARGV[8], 'k', client, 'x', num(expires_at),
@@ -127,5 +151,6 @@ end
 redis.call('ZADD', tag .. 'w', num(expires_at), id)
 redis.call('ZADD', tag .. 'w:' .. client, num(expires_at), id)
 redis.call('ZADD', join_key, num(expires_at), id)
+redis.call('SET', bucket, num(level) .. ' ' .. num(now), 'PX', num(standing + math.ceil(level / drains)))
 emit(id, 'requested', now, ARGV[9])
 return { 'ok', num(now), num(expires_at) }

@@ -1,50 +1,60 @@
--- Vote. One rejection decides; approvals decide once `required` distinct people have given theirs.
+-- Vote, or approve with changes. Enough distinct people either way decide.
 --
 -- ARGV[3]  id
 -- ARGV[4]  '1' where the caller may not even see the record
 -- ARGV[5]  digest        of the card that was shown, 32 bytes
 -- ARGV[6]  person        22 characters that stand for the approver
--- ARGV[7]  verdict       approve | reject
+-- ARGV[7]  verdict       approve | reject | edit
 -- ARGV[8]  vote          sealed JSON document, opaque here
 -- ARGV[9]  refusal       word to refuse with where the state allows a vote at all, else ''
 -- ARGV[10] who           JSON of the caller for the log of refusals
--- ARGV[11] record retention, ms   [12] input retention, ms   [13] refusals kept singly
--- ARGV[14] least life of a grant  [15] greatest, ms
+-- ARGV[11] people who must approve, at least what the record asks for   [12] who must reject
+-- ARGV[13] record retention, ms   [14] input retention, ms   [15] refusals kept singly
+-- ARGV[16] least life of a grant  [17] greatest, ms
+-- of an edit, else '':
+-- ARGV[18] digest        [19] call hash, 32 bytes each   [20] input, canonical JSON, as changed
+-- ARGV[21] '1' where the change counts as its author's approval
 --
--- Answer   ok | unchanged | expired | cancelled | decided | mismatch | refused
---                   { ruling, now, fields, log, input }
+-- Answer   ok | unchanged | expired | cancelled | decided | mismatch | refused | reversed
+--                   { ruling, now, id, fields, log, input, original }
 --          missing  { ruling, now }
 
 local id, digest, verdict = ARGV[3], ARGV[5], ARGV[7]
-local retain = { ARGV[11], ARGV[12] }
+local retain = { ARGV[13], ARGV[14] }
 local r = fields_of(id)
 if not r.s then
   return { 'missing', num(now) }
 end
 settle(id, r, retain)
 local function no(ruling, word)
-  refuse(id, word or ruling, ARGV[10], ARGV[13])
+  refuse(id, word or ruling, ARGV[10], ARGV[15])
   return answer(ruling, id)
 end
 if ARGV[4] == '1' then
-  refuse(id, 'missing', ARGV[10], ARGV[13])
+  refuse(id, 'missing', ARGV[10], ARGV[15])
   return { 'missing', num(now) }
 end
 
--- One vote a person: "same" says that it is this very one.
-local person, letter = ARGV[6], string.sub(verdict, 1, 1)
-local others, approvals, same = {}, 0, false
-for cast, word in string.gmatch(r.v or '', '(......................)(%a)') do
-  if cast ~= person then
-    others[#others + 1] = cast .. word
-    if word == 'a' then
-      approvals = approvals + 1
-    end
-  elseif word == letter and digest == r.g then
-    same = true
+-- One vote a person, on the digest as it stands: a approves, r rejects, c has changed the input and
+-- waits for others to approve that.
+local person = ARGV[6]
+local others, approvals, rejections, mine = {}, 0, 0, ''
+for cast, letter in string.gmatch(r.v or '', '(......................)(%a)') do
+  if cast == person then
+    mine = letter
+  else
+    others[#others + 1] = cast .. letter
+    approvals = approvals + (letter == 'a' and 1 or 0)
+    rejections = rejections + (letter == 'r' and 1 or 0)
   end
 end
 
+local same
+if verdict == 'edit' then
+  same = ARGV[18] == r.g and (mine == 'a' or mine == 'c')
+else
+  same = digest == r.g and mine == string.sub(verdict, 1, 1)
+end
 if same then
   hold_clock()
   return answer('unchanged', id)
@@ -56,25 +66,53 @@ elseif digest ~= r.g then
   return no('mismatch')
 elseif ARGV[9] ~= '' then
   return no('refused', ARGV[9])
+elseif verdict ~= 'reject' and (mine == 'r' or (mine == 'c' and verdict == 'approve')) then
+  return no('reversed')
 end
 
-others[#others + 1] = person .. letter
-redis.call('HSET', tag .. 'a:' .. id, 'v', table.concat(others))
-if verdict == 'reject' then
-  close(id, r, 'rejected', now, ARGV[8], retain)
-elseif approvals + 1 < tonumber(r.q) then
-  emit(id, 'voted', now, ARGV[8])
-else
-  local greatest = now + tonumber(ARGV[15])
-  local use_by
-  if r.w then
-    use_by = math.min(now + tonumber(r.w), greatest)
-  else
-    use_by = math.min(math.max(tonumber(r.x), now + tonumber(ARGV[14])), greatest)
-  end
-  leave_pending(id, r)
-  redis.call('HSET', tag .. 'a:' .. id, 's', 'approved', 'b', num(use_by))
-  redis.call('ZADD', tag .. 'g', num(use_by), id)
-  emit(id, 'approved', now, ARGV[8])
+local a = tag .. 'a:' .. id
+local required = math.max(tonumber(r.q), tonumber(ARGV[11]))
+if required > tonumber(r.q) then
+  redis.call('HSET', a, 'q', num(required))
 end
+if verdict == 'reject' then
+  redis.call('HSET', a, 'v', table.concat(others) .. person .. 'r')
+  if rejections + 1 >= tonumber(ARGV[12]) then
+    close(id, r, 'rejected', now, ARGV[8], retain)
+  else
+    emit(id, 'voted', now, ARGV[8])
+  end
+  return answer('ok', id)
+end
+
+local letter = 'a'
+if verdict == 'edit' then
+  -- Whatever was voted before was on another input. The question is another one now: nobody joins it.
+  others, approvals = {}, 0
+  letter = ARGV[21] == '1' and 'a' or 'c'
+  redis.call('SET', tag .. 'o:' .. id, input_of(id), 'NX')
+  redis.call('SET', tag .. 'i:' .. id, ARGV[20])
+  redis.call('HSETNX', a, 'h', r.g)
+  redis.call('HSET', a, 'g', ARGV[18], 'c', ARGV[19])
+  leave_joining(id, r)
+end
+redis.call('HSET', a, 'v', table.concat(others) .. person .. letter)
+if letter == 'a' then
+  approvals = approvals + 1
+end
+if approvals < required then
+  emit(id, verdict == 'edit' and 'edited' or 'voted', now, ARGV[8])
+  return answer('ok', id)
+end
+local greatest = now + tonumber(ARGV[17])
+local use_by
+if r.w then
+  use_by = math.min(now + tonumber(r.w), greatest)
+else
+  use_by = math.min(math.max(tonumber(r.x), now + tonumber(ARGV[16])), greatest)
+end
+leave_pending(id, r)
+redis.call('HSET', a, 's', 'approved', 'b', num(use_by))
+redis.call('ZADD', tag .. 'g', num(use_by), id)
+emit(id, 'approved', now, ARGV[8])
 return answer('ok', id)

@@ -7,6 +7,7 @@
 -- ARGV[7]  field         "client:<name>" or "approver:<id>" of the one row that changes, '' for none
 -- ARGV[8]  row           the new one, opaque here
 -- ARGV[9]  key ids       of credentials that belong to it from now on, separated by spaces
+-- ARGV[10] generation    what names the rules in force, '' for the built-in one
 --
 -- Answer   ok        { ruling, now }
 --          conflict  { ruling, now }   another change came in between
@@ -30,5 +31,5 @@ if ARGV[7] ~= '' then
     redis.call('HSET', keys, kid, ARGV[7])
   end
 end
-redis.call('HSET', meta, 'epoch', ARGV[5], 'revoked', ARGV[6], 'manifest', ARGV[4])
+redis.call('HSET', meta, 'epoch', ARGV[5], 'revoked', ARGV[6], 'manifest', ARGV[4], 'generation', ARGV[10])
 return { 'ok', num(now) }

@@ -3,7 +3,7 @@
 --
 -- ARGV[3]  id
 --
--- Answer   ok       { ruling, now, fields, log, input }
+-- Answer   ok       { ruling, now, id, fields, log, input, original }
 --          missing  { ruling, now }
 
 local id = ARGV[3]
@@ -14,4 +14,4 @@ end
 if dead(r) then
   hold_clock()
 end
-return { 'ok', num(now), flat, log_of(id), input_of(id) }
+return { 'ok', num(now), parts_of(id, r, flat) }

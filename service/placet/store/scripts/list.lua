@@ -5,7 +5,7 @@
 -- ARGV[5]  limit         how many members to look at
 -- ARGV[6]  enough        bytes after which the page ends early, so that an answer stays bounded
 --
--- Answer   ok { ruling, now, last member looked at or '', { { fields, log, input } ... } }
+-- Answer   ok { ruling, now, last member looked at or '', { { id, fields, log, input, original } ... } }
 --          the last member is '' where the index has no more; records already forgotten are skipped
 
 local from = '+'
@@ -20,9 +20,9 @@ for i = 1, math.min(#members, limit) do
   local id = string.sub(members[i], 15)
   local r, flat = fields_of(id)
   if r.s then
-    local log, input = log_of(id), input_of(id)
-    items[#items + 1] = { flat, log, input }
-    room = room - #(input or '')
+    local _, _, log, input, original = parts_of(id, r, flat)
+    items[#items + 1] = { id, flat, log, input, original }
+    room = room - #(input or '') - #(original or '')
     for _, entry in ipairs(log) do
       room = room - #entry
     end

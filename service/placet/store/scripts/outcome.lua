@@ -9,7 +9,7 @@
 -- ARGV[10] record retention, ms   [11] input retention, ms   [12] refusals kept singly
 --
 -- Answer   ok | unchanged | pending | rejected | expired | cancelled | conflict
---          | not-the-consumer  { ruling, now, fields, log, input }
+--          | not-the-consumer  { ruling, now, id, fields, log, input, original }
 --          missing             { ruling, now }
 
 local id, client = ARGV[3], ARGV[4]

@@ -8,7 +8,9 @@
 --   :a:<id>      hash   the compared fields of a record (letters below)
 --   :l:<id>      list   its log, "<at_ms> <event type> [seal]<json>": the ask first, then what happened
 --   :i:<id>      string its effective input in canonical form; gone once erased or never held
+--   :o:<id>      string its input as it was asked, where an approver changed it
 --   :k:<client>:<key>  string  "<body hash> <id>": an idempotency key
+--   :b:<client>  string "<level> <at_ms>": the bucket of a client's asks (create.lua), gone once it is empty
 --   :j:<hash>    zset   pending records that an identical question may join, by expires_at
 --   :x           zset   all records, lexicographic "<requested_at, 13 digits>:<id>", scores 0
 --   :x:c:<client>  :x:r:<run>  :x:p   zsets  the same members by client, by run, and those pending
@@ -19,20 +21,21 @@
 --   :p           hash   principals, "client:<name>" or "approver:<id>" to a sealed document
 --   :y           hash   credential key id to the field of :p that it belongs to
 --
--- Fields of :m  epoch (grows with each change of credentials), manifest (seal over the whole roll),
---   revoked (ids of signing keys that are trusted no more), now (high-water mark of the clock, ms), ahead (by how
+-- Fields of :m  epoch (grows with each change of credentials or rules), manifest (seal over the whole roll),
+--   revoked (ids of signing keys that are trusted no more), generation (names the operator's rules), now (high-water mark of the clock, ms), ahead (by how
 --   much the stream's ids run ahead of the clock since that was set back, ms)
 -- Fields of :a  s status, g digest, c call hash, k asked by, u audience where it is another client,
 --   x expires_at, w use_within, b use_by, q people required, v votes on this digest (22 characters a
 --   person, then a or r), t requested_at, n nonce of the create, e execution id, f nonce of the consume,
---   o outcome's fingerprint, d idempotency key, j join hash while pending, r run, z refusals,
+--   h digest as it was asked where it was changed, o outcome's fingerprint, d idempotency key, j join hash while pending, r run, z refusals,
 --   z:<word> those coalesced. g, c, n and f are raw bytes.
 --
 -- ARGV[1]  now_ms under an injected test clock, else '': the server's TIME
 -- ARGV[2]  the epoch that the caller was judged under, '' for the system itself
 --
--- Declared before this head is (placet.store.scripts): behind_max_ms, by how much the clock may be behind the
--- mark, and timeless, whether the script judges nothing by it.
+-- Declared before this head are (placet.store.scripts): behind_max_ms, by how much the clock may be behind the
+-- mark, undecided_ms, the longest that an input is kept which nobody decided on, and timeless, whether the
+-- script judges nothing by the clock.
 
 local meta = KEYS[1]
 local tag = string.sub(meta, 1, -2)
@@ -45,7 +48,7 @@ local head = redis.call('HMGET', meta, 'epoch', 'now', 'ahead')
 local epoch = head[1] or '0'
 local mark = head[2] or '0'
 local high = string.match(mark, '^%d+$') and #mark <= 15 and tonumber(mark) or math.huge
-local ahead = tonumber(head[3] or '0')
+local ahead = head[3] and #head[3] <= 16 and tonumber(string.match(head[3], '^%d+$') or '') or 0
 local clock = tonumber(ARGV[1])
 if not clock then
   local time = redis.call('TIME')
@@ -101,9 +104,15 @@ local function input_of(id)
   return redis.call('GET', tag .. 'i:' .. id)
 end
 
--- A record as the service reads it: compared fields, log, input.
+-- A record as the service reads it: id, compared fields, log, input, and the input as it was asked where
+-- an approver changed it.
+local function parts_of(id, r, flat)
+  return id, flat, log_of(id), input_of(id), r.h and redis.call('GET', tag .. 'o:' .. id)
+end
+
 local function answer(ruling, id)
-  return { ruling, num(now), redis.call('HGETALL', tag .. 'a:' .. id), log_of(id), input_of(id) }
+  local r, flat = fields_of(id)
+  return { ruling, num(now), parts_of(id, r, flat) }
 end
 
 local function deadline_of(r)
@@ -126,7 +135,12 @@ local function emit(id, event, at, document)
   if ahead > 0 then
     entry[7], entry[8] = 'w', num(now)
   end
-  redis.call('XADD', tag .. 's', num(now + ahead) .. '-*', unpack(entry))
+  -- A last id later than now is nothing that a script here brings about. The server's own next id follows any,
+  -- and an entry that is refused would leave a transition half written.
+  local stream = tag .. 's'
+  if redis.pcall('XADD', stream, num(now + ahead) .. '-*', unpack(entry)).err then
+    redis.call('XADD', stream, '*', unpack(entry))
+  end
   hold_clock()
 end
 
@@ -134,19 +148,31 @@ local function member_of(id, r)
   return string.format('%013.0f', tonumber(r.t)) .. ':' .. id
 end
 
+local function leave_joining(id, r)
+  if r.j then
+    redis.call('ZREM', tag .. 'j:' .. r.j, id)
+    redis.call('HDEL', tag .. 'a:' .. id, 'j')
+    r.j = nil
+  end
+end
+
 local function leave_pending(id, r)
   redis.call('ZREM', tag .. 'w', id)
   redis.call('ZREM', tag .. 'w:' .. r.k, id)
   redis.call('ZREM', tag .. 'x:p', member_of(id, r))
-  redis.call('ZREM', tag .. 'j:' .. r.j, id)
-  redis.call('HDEL', tag .. 'a:' .. id, 'j')
+  leave_joining(id, r)
 end
 
 -- From here on the record only waits to be forgotten. `retain` is {record_ms, input_ms}.
 local function finish(id, r, retain)
   redis.call('PEXPIRE', tag .. 'a:' .. id, retain[1])
   redis.call('PEXPIRE', tag .. 'l:' .. id, retain[1])
-  redis.call('PEXPIRE', tag .. 'i:' .. id, retain[2])
+  local decided = r.b or r.s == 'rejected'
+  local input_ms = decided and retain[2] or num(math.min(tonumber(retain[2]), undecided_ms))
+  redis.call('PEXPIRE', tag .. 'i:' .. id, input_ms)
+  if r.h then
+    redis.call('PEXPIRE', tag .. 'o:' .. id, input_ms)
+  end
   if r.d then
     redis.call('PEXPIRE', tag .. 'k:' .. r.k .. ':' .. r.d, retain[1])
   end

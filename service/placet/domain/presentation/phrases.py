@@ -1,0 +1,66 @@
+"""Plain words for what the record says in terms. A word that is not known here stands for itself."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+
+class Severity(StrEnum):
+    """How loudly a medium says it: in colour, and for whoever sees no colours in its words."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    CRITICAL = "critical"
+
+    @property
+    def is_alarming(self) -> bool:
+        """Whether it should catch the eye."""
+        return self in {Severity.HIGH, Severity.CRITICAL}
+
+
+RISKS: Final[Mapping[str, Severity]] = MappingProxyType({severity.value: severity for severity in Severity})
+"""How severe a risk is; what is not known here is critical."""
+EFFECTS: Final[Mapping[str, tuple[str, Severity]]] = MappingProxyType(
+    {
+        "none": ("changes nothing", Severity.LOW),
+        "read": ("reads data", Severity.LOW),
+        "write": ("changes data", Severity.MEDIUM),
+        "destructive": ("destroys data", Severity.HIGH),
+        "external": ("acts on the world outside", Severity.HIGH),
+    }
+)
+"""What an effect does, as a verb after the capability, and how severe it is."""
+ACTORS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "user": "a person",
+        "service": "a service",
+        "automation": "an automation",
+        "agent": "an AI agent",
+        "anonymous": "nobody in particular",
+    }
+)
+VERDICTS: Final[Mapping[str, str]] = MappingProxyType(
+    {"approve": "approved", "reject": "rejected", "edit": "approved with changes"}
+)
+STATES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "pending": "waits for a decision",
+        "approved": "approved, and not used yet",
+        "rejected": "rejected",
+        "expired": "expired before it was decided",
+        "cancelled": "withdrawn",
+        "consumed": "used",
+    }
+)
+EXPIRED_UNUSED: Final = "approved, and expired before it was used"
+
+HASH_ONLY: Final = "Nobody here has seen it: the client sent only its hash."
+ABSENT: Final = "The service does not show it to this credential, or no longer has it."
+REDACTED: Final = "Parts are hidden from approvers, and bound all the same."
+NOT_DECIDING: Final = "This credential may look, but not decide."
+NOT_ALLOWED: Final = "It can only be rejected."
+CUT: Final = "Not all of it is shown here."
+REDACTED_HERE: Final = "Parts of the input are hidden."
+NOT_SHOWN_HERE: Final = "The input is not shown."

@@ -1,0 +1,47 @@
+"""People whom another issuer vouches for: what its token says of them that counts here.
+
+1. Who somebody is follows from (issuer, subject) alone. Whom the directory does not know by it is known by an
+   id made of it: nobody can choose a subject that makes them somebody else.
+2. Every other name a token gives is an alias, which only ever takes away (design §7).
+3. A verified address leads to a person of the directory only where the operator declared the issuer
+   authoritative for addresses.
+"""
+
+from hashlib import sha256
+from typing import Final
+
+from msgspec import Struct
+
+from placet.domain.people import Subject
+
+STRANGER_PREFIX: Final = "oidc:"
+_ID_HEX_CHARS: Final = 32  # 128 bits: nobody finds a second subject with the same id
+
+
+class Vouched(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An issuer's word on somebody. It is kept, sealed, with the votes that were cast on it.
+
+    Attributes:
+        iss: Who gives it.
+        sub: Whom the issuer calls so (OpenID Connect Core §2); never another person's.
+        groups: Those it says they are in; empty where that was said too long ago.
+        aliases: Other names it has for them, folded.
+        email: Their address, where the issuer says that it has verified it.
+    """
+
+    iss: str
+    sub: str
+    groups: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    email: str | None = None
+
+    @property
+    def subject(self) -> Subject:
+        """What leads to a person of the directory."""
+        return Subject(iss=self.iss, sub=self.sub)
+
+    @property
+    def stranger_id(self) -> str:
+        """The id of whom the directory does not know: opaque, of one length, the same for good."""
+        digest = sha256(f"{self.iss}\0{self.sub}".encode()).hexdigest()
+        return STRANGER_PREFIX + digest[:_ID_HEX_CHARS]

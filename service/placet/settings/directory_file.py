@@ -1,0 +1,204 @@
+"""The directory file: who people are, and whose tokens name them.
+
+People are :class:`~placet.domain.people.Member`, issuers :class:`~placet.domain.people.Issuer`; what a file
+looks like shows ``deploy/directory.example.toml``.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from placet.domain.identity import check_id
+from placet.domain.limits import DISPLAY_NAME_MAX_CHARS, TENANT_PATTERN
+from placet.domain.people import (
+    DEFAULT_ALGORITHMS,
+    DEFAULT_TYPES,
+    Issuer,
+    Member,
+    Path,
+    SlackUser,
+    Subject,
+    faults_of,
+)
+from placet.settings.parsing import is_loopback
+from placet.settings.tables import Table, meant
+
+ALGORITHMS: Final = (
+    "ES256", "ES384", "ES512", "EdDSA", "PS256", "PS384", "PS512", "RS256", "RS384", "RS512",
+)  # fmt: skip
+"""What a foreign token may be signed with: public keys only (RFC 8725 §3.1). With a shared secret, whoever
+verifies can sign; with ``none``, anybody can."""
+
+REVISION_MAX: Final = 2**53 - 1
+GROUP_MAX_CHARS: Final = 200
+_DEFAULT_TENANT: Final = "default"
+_SUB_MAX_CHARS: Final = 255  # OpenID Connect Core §2
+_SLACK_TEAM: Final = re.compile(r"[TE][A-Z0-9]{1,31}")
+_SLACK_USER: Final = re.compile(r"[UW][A-Z0-9]{1,31}")
+
+
+class DirectoryFile(Struct, frozen=True, kw_only=True):
+    """What a directory file says."""
+
+    members: tuple[Member, ...] = ()
+    issuers: Mapping[str, Issuer] = {}
+    revision: int = 0
+
+
+def read(root: Table) -> DirectoryFile:
+    """What a directory file says, as far as it is right; what is wrong is noted in its table."""
+    revision = root.whole("revision", 1, REVISION_MAX)
+    issuers = dict(_issuers(root))
+    members: dict[Path, Member] = {}
+    for table in root.tables("people", "a person"):
+        member = _member(table)
+        if member is not None:
+            members[table.path] = member
+    root.end()
+    for fault in faults_of(members, issuers):
+        root.note(fault)
+    return DirectoryFile(members=tuple(members.values()), issuers=issuers, revision=revision or 0)
+
+
+def _issuers(root: Table) -> Iterator[tuple[str, Issuer]]:
+    tables = root.table("issuers", "the table of issuers")
+    if tables is None:
+        return
+    for iss in tables.names():
+        table = tables.table(iss, "an issuer")
+        if table is not None:
+            yield iss, _issuer(iss, table)
+
+
+def _issuer(iss: str, table: Table) -> Issuer:
+    if not _is_safe_url(iss):
+        table.fault(
+            "An issuer is named by its identifier, which is https (or http on a loopback host) without query "
+            'and fragment: write [issuers."https://…"], byte for byte as in its tokens.'
+        )
+    jwks_url = table.text("jwks_url")
+    if jwks_url is not None and not _is_safe_url(jwks_url, query=True):
+        table.fault("Keys are fetched over https only, or http from a loopback host.", "jwks_url")
+    algorithms = table.texts("algorithms") or DEFAULT_ALGORITHMS
+    for place, algorithm in enumerate(algorithms):
+        if algorithm not in ALGORITHMS:
+            hint = meant(algorithm, ALGORITHMS) or f": write some of {', '.join(ALGORITHMS)}."
+            table.fault(f"{algorithm!r} is not taken{hint}", "algorithms", place)
+    if table.flag("clients"):
+        table.fault("Programs are not people: give each a client of its own (`placet clients`).", "clients")
+    issuer = Issuer(
+        iss=iss,
+        tenant=_tenant(table),
+        audience=table.text("audience") or "",
+        algorithms=algorithms,
+        types=table.texts("types") or DEFAULT_TYPES,
+        jwks_url=jwks_url,
+        groups_claim=table.text("groups_claim"),
+        name_claim=table.text("name_claim") or "name",
+        email_authoritative=table.flag("email_authoritative") or False,
+    )
+    table.required("audience")
+    table.end()
+    return issuer
+
+
+def _is_safe_url(text: str, *, query: bool = False) -> bool:
+    """Whether nobody on the way can change what is fetched from there (OpenID Connect Core §2)."""
+    try:
+        parts = urlsplit(text)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        return False
+    plain = text.isascii() and text.isprintable() and " " not in text
+    bare = not parts.fragment and "@" not in parts.netloc and (query or not parts.query)
+    return plain and bare and host != "" and (parts.scheme == "https" or _is_local(parts.scheme, host))
+
+
+def _is_local(scheme: str, host: str) -> bool:
+    return scheme == "http" and is_loopback(host)
+
+
+def _member(table: Table) -> Member | None:
+    person_id = _name(table, "id")
+    name = table.text("name")
+    if name is not None and (len(name) > DISPLAY_NAME_MAX_CHARS or not name.isprintable()):
+        message = f"A name has {DISPLAY_NAME_MAX_CHARS} characters at most, none of them invisible."
+        table.fault(message, "name")
+    complete = table.required("id")
+    member = Member(
+        tenant=_tenant(table),
+        id=person_id or "",
+        name=name,
+        groups=frozenset(groups(table, "groups")),
+        aliases=_names(table, "aliases"),
+        subjects=tuple(_subjects(table)),
+        slack=tuple(_slack(table)),
+        owns=_names(table, "owns"),
+    )
+    table.end()
+    return member if complete and person_id is not None else None
+
+
+def _tenant(table: Table) -> str:
+    tenant = table.text("tenant") or _DEFAULT_TENANT
+    if not re.fullmatch(TENANT_PATTERN, tenant):
+        table.fault("A tenant is 1 to 63 of a to z, 0 to 9 and -, led by a letter or digit.", "tenant")
+    return tenant
+
+
+def _name(table: Table, member: str) -> str | None:
+    name = table.text(member)
+    fault = None if name is None else check_id(name)
+    if fault is not None:
+        table.fault(f"{member} {fault}.", member)
+        return None
+    return name
+
+
+def _names(table: Table, member: str) -> tuple[str, ...]:
+    names = table.texts(member) or ()
+    for place, name in enumerate(names):
+        fault = check_id(name)
+        if fault is not None:
+            table.fault(f"Each of {member} {fault}.", member, place)
+    return names
+
+
+def groups(table: Table, member: str) -> tuple[str, ...]:
+    """A list of groups."""
+    names = table.texts(member) or ()
+    for place, name in enumerate(names):
+        if len(name) > GROUP_MAX_CHARS or not name.isprintable() or name != name.strip():
+            message = (
+                f"A group has {GROUP_MAX_CHARS} characters at most, none of them invisible, and no blanks "
+                "around it."
+            )
+            table.fault(message, member, place)
+    return names
+
+
+def _subjects(table: Table) -> Iterator[Subject]:
+    for pair in table.tables("oidc", "a pair of oidc"):
+        complete = pair.required("iss", "sub")
+        iss, sub = pair.text("iss"), pair.text("sub")
+        if sub is not None and (len(sub) > _SUB_MAX_CHARS or not sub.isascii() or not sub.isprintable()):
+            pair.fault(f"A sub has {_SUB_MAX_CHARS} ASCII characters at most.", "sub")
+        pair.end()
+        if complete and iss is not None and sub is not None:
+            yield Subject(iss=iss, sub=sub)
+
+
+def _slack(table: Table) -> Iterator[SlackUser]:
+    for pair in table.tables("slack", "a pair of slack"):
+        complete = pair.required("team", "user")
+        team, user = pair.text("team"), pair.text("user")
+        if team is not None and not _SLACK_TEAM.fullmatch(team):
+            pair.fault("A team's id begins with T (or E, for an organisation): copy it from Slack.", "team")
+        if user is not None and not _SLACK_USER.fullmatch(user):
+            pair.fault("A user's id begins with U or W, and is no name: copy it from Slack.", "user")
+        pair.end()
+        if complete and team is not None and user is not None:
+            yield SlackUser(team=team, user=user)

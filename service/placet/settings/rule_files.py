@@ -1,0 +1,223 @@
+"""The operator's policy file and directory file, read together: a rulebook, or every fault with its line."""
+
+import os
+import re
+import stat
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path as FilePath
+from typing import Any, Final, TypeVar
+
+from msgspec import Struct
+
+from placet.domain import checks
+from placet.domain.authority import Rulebook
+from placet.domain.canonical import sha256_hex
+from placet.domain.generation import Generation, Stamp
+from placet.domain.limits import Limits
+from placet.domain.people import Fault, Path, People
+from placet.domain.rules import Policies
+from placet.settings import directory_file, policy_file
+from placet.settings.tables import Table
+from placet.settings.toml_lines import line_at, lines_of
+
+FILE_MAX_BYTES: Final = 4 * 1024 * 1024
+"""Some 20 000 people. A larger file is probably another one."""
+
+_T = TypeVar("_T")
+_WHERE: Final = re.compile(r" \(at (?:line ([0-9]+), column [0-9]+|end of document)\)")
+
+
+class Problem(Struct, frozen=True, kw_only=True):
+    """What is wrong in a file, where, and what to write instead."""
+
+    file: str
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.message}" if self.line else f"{self.file}: {self.message}"
+
+
+class RulesAt(Struct, frozen=True):
+    """The files of a running service, to be read again and again.
+
+    Args:
+        policy: The policy file; ``None`` for none.
+        directory: The directory file; ``None`` for none.
+        limits: The service's own bounds.
+    """
+
+    policy: FilePath | None
+    directory: FilePath | None
+    limits: Limits
+
+    def read(self) -> "RuleFiles":
+        """What they say now; raises as :func:`load` does."""
+        return load(self.policy, self.directory, self.limits)
+
+    def look(self) -> tuple[tuple[int, int, int] | None, ...]:
+        """Other numbers whenever a file was replaced or written: inode, time of change, size."""
+        return tuple(None if path is None else _looks(path) for path in (self.policy, self.directory))
+
+
+class RulesInvalid(Exception):  # noqa: N818 - reads as what was found
+    """The files can't be used.
+
+    Attributes:
+        problems: All that is wrong, by file and line.
+        warnings: What should be looked at besides.
+    """
+
+    def __init__(self, problems: tuple[Problem, ...], warnings: tuple[Problem, ...]) -> None:
+        super().__init__("\n".join(map(str, problems)))
+        self.problems = problems
+        self.warnings = warnings
+
+
+class RuleFiles(Struct, frozen=True, kw_only=True):
+    """What the files say, and what should be looked at."""
+
+    rulebook: Rulebook
+    warnings: tuple[Problem, ...] = ()
+
+
+def load(policy: FilePath | None, directory: FilePath | None, limits: Limits) -> RuleFiles:
+    """Read the files; ``None`` where there is none.
+
+    Args:
+        policy: The policy file.
+        directory: The directory file.
+        limits: The service's own bounds, which no rule can go beyond.
+
+    Raises:
+        RulesInvalid: Something is wrong with one.
+    """
+    people = _File("directory", directory)
+    rules = _File("policy", policy)
+    listed = people.read(directory_file.read, directory_file.DirectoryFile())
+    ruled = rules.read(policy_file.read, policy_file.PolicyFile())
+    everybody = People(() if people.is_faulty else listed.members)
+    for fault in checks.faults_of(
+        {path: rule for path, rule in ruled.rules.items() if not rules.is_faulty_at(path)},
+        ruled.floors,
+        None if people.is_faulty else everybody,
+        listed.issuers,
+        limits,
+    ):
+        rules.faults.append(fault)
+    found = [*rules.problems(), *people.problems()]
+    problems = tuple(problem for problem, warns in found if not warns)
+    warnings = tuple(problem for problem, warns in found if warns)
+    if problems:
+        raise RulesInvalid(problems, warnings)
+    generation = Generation(policy=rules.stamp(ruled.revision), directory=people.stamp(listed.revision))
+    policies = Policies(
+        version=generation.version,
+        rules=tuple(ruled.rules.values()),
+        floors=tuple(ruled.floors.values()),
+    )
+    rulebook = Rulebook(
+        people=everybody,
+        policies=None if policy is None else policies,
+        issuers=listed.issuers,
+        generation=generation,
+    )
+    return RuleFiles(rulebook=rulebook, warnings=warnings)
+
+
+class _File:
+    """One file on its way from bytes to what it says."""
+
+    def __init__(self, kind: str, path: FilePath | None) -> None:
+        self._kind = kind
+        self._path = path
+        self._bytes = b""
+        self._lines: Mapping[Path, int] = {}
+        self._unreadable: Problem | None = None
+        self.faults: list[Fault] = []
+
+    @property
+    def is_faulty(self) -> bool:
+        """Whether anything is wrong with it."""
+        return self._unreadable is not None or any(not fault.warns for fault in self.faults)
+
+    def is_faulty_at(self, path: Path) -> bool:
+        """Whether anything is wrong at a place or below it."""
+        return any(fault.path[: len(path)] == path and not fault.warns for fault in self.faults)
+
+    def read(self, reader: Callable[[Table], _T], nothing: _T) -> _T:
+        """What it says; ``nothing`` where there is no file, or none that can be read."""
+        if self._path is None:
+            return nothing
+        try:
+            text = self._text(self._path)
+            document = _document(text)
+        except _Unreadable as fault:
+            self._unreadable = self._problem(fault.line, str(fault))
+            return nothing
+        self._lines = lines_of(text)
+        return reader(Table(document, (), f"the {self._kind} file", self.faults))
+
+    def problems(self) -> list[tuple[Problem, bool]]:
+        """All that was noted, by line, and whether it only warns."""
+        found = [
+            (self._problem(line_at(self._lines, fault.path), fault.message), fault.warns)
+            for fault in self.faults
+        ]
+        if self._unreadable is not None:
+            found.append((self._unreadable, False))
+        return sorted(found, key=lambda each: each[0].line)
+
+    def stamp(self, revision: int) -> Stamp | None:
+        """What names it."""
+        return None if self._path is None else Stamp(sha256=sha256_hex(self._bytes), revision=revision)
+
+    def _problem(self, line: int, message: str) -> Problem:
+        return Problem(file=str(self._path), line=line, message=message)
+
+    def _text(self, path: FilePath) -> str:
+        try:
+            with path.open("rb") as stream:
+                self._bytes = stream.read(FILE_MAX_BYTES + 1)
+                mode = os.fstat(stream.fileno()).st_mode
+        except OSError as fault:
+            why = fault.strerror or type(fault).__name__
+            raise _Unreadable(0, f"The {self._kind} file can't be read ({why}).") from fault
+        if len(self._bytes) > FILE_MAX_BYTES:
+            raise _Unreadable(0, f"A {self._kind} file has {FILE_MAX_BYTES} bytes at most.")
+        if mode & stat.S_IWOTH:
+            message = "Every user of this machine can write this file: take that right away."
+            self.faults.append(Fault(path=(), message=message, warns=True))
+        try:
+            return self._bytes.decode("utf-8-sig")  # editors that begin a file with a mark are forgiven
+        except UnicodeDecodeError as fault:
+            line = self._bytes.count(b"\n", 0, fault.start) + 1
+            raise _Unreadable(line, "It is not UTF-8 here: save the file as UTF-8.") from fault
+
+
+def _looks(path: FilePath) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+class _Unreadable(Exception):  # noqa: N818 - caught here
+    """Nothing of a file can be read."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+def _document(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except RecursionError as fault:
+        raise _Unreadable(1, "It is nested too deeply.") from fault
+    except ValueError as fault:  # numbers that are too long to be read are one too
+        where, last = _WHERE.search(str(fault)), text.count("\n") + 1
+        line = int(where[1] or last) if where else 1
+        raise _Unreadable(line, f"It is no TOML: {_WHERE.sub('', str(fault)).rstrip('.')}.") from fault

@@ -1,0 +1,292 @@
+"""The policy file: what it says, and every way to get it wrong, each told with its line and a remedy."""
+
+import pytest
+from msgspec import UNSET
+
+from placet.domain.limits import Limits
+from placet.domain.model import ActorKind, Effect, Risk
+from placet.domain.rules import (
+    Approvers,
+    CommentRule,
+    EditRule,
+    Escalation,
+    Floor,
+    Policies,
+    Rule,
+    Stricter,
+    Terms,
+    When,
+)
+from placet.settings.rule_files import RulesInvalid
+from tests.faulty import cases
+from tests.rulefiles import DIRECTORY, POLICY, Files
+
+WHOLE = """
+revision = 7
+
+[[capabilities]]
+match = ["payments.*"]
+least_effect = "external"
+least_risk = "high"
+
+[[rules]]
+name = "payments"
+tenants = ["default", "eu-*"]
+clients = ["shop"]
+capabilities = ["payments.*"]
+surfaces = ["direct"]
+approvers = { groups = ["treasury"], people = ["ann"] }
+quorum = 2
+rejections = 2
+channels = ["web", "api", "chat-bridge"]
+expires_in = { default = "15m", max = "1d" }
+use_within = { default = "10m", max = "1h" }
+comment = "on-reject"
+edit = "yes"
+step_up = true
+tell = ["slack:#treasury", "slack:C024BE7LD", "webhook:pay"]
+escalate = { after = "10m", groups = ["cfo"] }
+
+[[rules.stricter]]
+when = { risk = ["critical"], effect = ["external"], types = ["bulk"], actor_kind = ["agent"] }
+approvers = { groups = ["treasury", "cfo"] }
+quorum = 3
+rejections = 1
+channels = ["web"]
+expires_in = { max = "1h" }
+use_within = { max = "5m" }
+comment = "always"
+edit = "no"
+
+[[rules]]
+name = "notes"
+capabilities = ["notes.*"]
+approvers = { people = ["ann"] }
+self_approval = true
+hidden_input = true
+escalate = { after = "10m", give_up = true }
+
+[[rules.stricter]]
+when = { actor_kind = ["agent"] }
+self_approval = false
+hidden_input = false
+step_up = true
+"""
+
+
+def test_a_file_says_what_it_says(files: Files) -> None:
+    """Every member there is."""
+    files.write(WHOLE)
+    found = files.rulebook
+    assert found.generation.policy is not None
+    assert found.generation.policy.revision == 7
+    treasury = Approvers(groups=frozenset({"treasury"}), people=frozenset({"ann"}))
+    assert found.policies == Policies(
+        version=found.generation.version,
+        floors=(Floor(capabilities=("payments.*",), effect=Effect.EXTERNAL, risk=Risk.HIGH),),
+        rules=(
+            Rule(
+                tenants=("default", "eu-*"),
+                clients=("shop",),
+                capabilities=("payments.*",),
+                surfaces=("direct",),
+                terms=Terms(
+                    rule="payments",
+                    approvers=(treasury,),
+                    quorum=2,
+                    rejections=2,
+                    channels=frozenset({"web", "api", "chat-bridge"}),
+                    expires_in_ms=(900_000, 86_400_000),
+                    use_within_ms=(600_000, 3_600_000),
+                    comment=CommentRule.ON_REJECT,
+                    edit=EditRule.YES,
+                    step_up=True,
+                    tell=("slack:#treasury", "slack:C024BE7LD", "webhook:pay"),
+                    escalation=Escalation(after_ms=600_000, groups=frozenset({"cfo"})),
+                ),
+                stricter=(
+                    Stricter(
+                        when=When(
+                            risk=frozenset({Risk.CRITICAL}),
+                            effect=frozenset({Effect.EXTERNAL}),
+                            types=frozenset({"bulk"}),
+                            actor_kind=frozenset({ActorKind.AGENT}),
+                        ),
+                        approvers=Approvers(groups=frozenset({"treasury", "cfo"})),
+                        quorum=3,
+                        rejections=1,
+                        channels=frozenset({"web"}),
+                        expires_in_max_ms=3_600_000,
+                        use_within_max_ms=300_000,
+                        comment=CommentRule.ALWAYS,
+                        edit=EditRule.NO,
+                    ),
+                ),
+            ),
+            Rule(
+                capabilities=("notes.*",),
+                terms=Terms(
+                    rule="notes",
+                    approvers=(Approvers(people=frozenset({"ann"})),),
+                    self_approval=True,
+                    hidden_input=True,
+                    escalation=Escalation(after_ms=600_000, gives_up=True),
+                ),
+                stricter=(
+                    Stricter(
+                        when=When(actor_kind=frozenset({ActorKind.AGENT})),
+                        self_approval=False,
+                        hidden_input=False,
+                        step_up=True,
+                    ),
+                ),
+            ),
+        ),
+    )
+
+
+def test_what_is_not_said_is_the_least(files: Files) -> None:
+    """One person, any channel, no exception; for every tenant, client and surface."""
+    assert files.rulebook.policies is not None
+    (rule,) = files.rulebook.policies.rules
+    assert rule.terms == Terms(rule="all", approvers=rule.terms.approvers)
+    assert (rule.tenants, rule.clients, rule.surfaces, rule.stricter) == (("*",), ("*",), ("*",), ())
+    assert rule.terms.approvers[0].people == {"ann", "bob"}
+
+
+def rule(*lines: str, name: str = "r") -> str:
+    """A rule of these lines, which begin in its fifth."""
+    return "\n".join(["[[rules]]", f'name = "{name}"', 'capabilities = ["a.*"]', TREASURY, *lines, ""])
+
+
+def block(*lines: str, when: str = 'risk = ["high"]') -> tuple[str, ...]:
+    """A block of these lines, which begin in its third."""
+    return ("[[rules.stricter]]", f"when = {{ {when} }}", *lines)
+
+
+TREASURY = 'approvers = { groups = ["treasury"] }'
+
+REFUSED = cases("policy_faults")
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_wrong_is_told(files: Files, name: str) -> None:
+    """With its line, and what to write: what is no rule, and rules that can't do what they are meant for."""
+    files.write(REFUSED[name].text)
+    assert files.problems() == [f"policy.toml:{each}" for each in REFUSED[name].said]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[[rules]\n", "1: It is no TOML: Expected ']]' at the end of an array declaration."),
+        (rule() + 'x = """', "5: It is no TOML: Unterminated string."),
+        (rule('name = "x"'), "5: It is no TOML: Cannot overwrite a value."),
+    ],
+)
+def test_what_is_no_toml_is_told(files: Files, text: str, said: str) -> None:
+    """With the line where reading ended."""
+    files.write(text)
+    assert files.problems() == [f"policy.toml:{said}"]
+
+
+def test_a_table_that_says_nothing_of_its_name_is_told_once(files: Files) -> None:
+    """A mistake in one member is no reason to complain of others."""
+    files.write(rule('comment = "x"', "quorum = 9", *block("quorum = 1")))
+    assert len(files.problems()) == 1
+
+
+DOUBTS: dict[str, tuple[str, str | None, list[str]]] = {
+    "a pattern like a shell's": (
+        rule('surfaces = ["a?"]'),
+        DIRECTORY,
+        ["5: In 'a?' only * is special: ? and [ stand for themselves."],
+    ),
+    "a channel like one of ours": (
+        rule('channels = ["slak"]'),
+        DIRECTORY,
+        ["5: 'slak' is taken for the name of a bridge's client; did you mean 'slack'?"],
+    ),
+    "a group without a directory": (
+        rule(),
+        None,
+        ["4: Group 'treasury' is in no directory: only whose credential has it is meant."],
+    ),
+    "a person who is in none": (
+        '[[rules]]\nname = "r"\ncapabilities = ["a"]\napprovers = { people = ["zoe", "dan"] }',
+        DIRECTORY,
+        [
+            "4: 'dan' is not in the directory; did you mean 'dana'?",
+            "4: 'zoe' is not in the directory: only a credential of this id is meant.",
+        ],
+    ),
+    "a group that an issuer may name": (
+        '[[rules]]\nname = "r"\ncapabilities = ["a"]\napprovers = { groups = ["ops"] }',
+        DIRECTORY + '[issuers."https://login.example"]\naudience = "placet"\ngroups_claim = "groups"\n',
+        ["4: Nobody in the directory is in group 'ops': add it to the groups of somebody."],
+    ),
+    "nothing at all": (POLICY, DIRECTORY, []),
+}
+
+
+@pytest.mark.parametrize(("policy", "directory", "expected"), DOUBTS.values(), ids=DOUBTS)
+def test_doubts_keep_nothing_from_being_used(
+    files: Files, policy: str, directory: str | None, expected: list[str]
+) -> None:
+    """They are told, and the rules hold."""
+    files.write(policy, directory)
+    assert files.warnings() == [f"policy.toml:{each}" for each in expected]
+    assert files.rulebook.policies is not None
+
+
+def test_an_issuer_s_groups_fill_no_quorum(files: Files) -> None:
+    """Of more than one, only people of the directory are, with the groups it says."""
+    issuer = '[issuers."https://login.example"]\naudience = "placet"\ngroups_claim = "groups"\n'
+    files.write(rule("quorum = 4"), DIRECTORY + issuer)
+    assert len(files.problems()) == 1
+
+
+def test_people_who_are_called_later_are_counted(files: Files) -> None:
+    """A quorum that is reached only once it has escalated can be reached."""
+    lines = ('escalate = { after = "5m", groups = ["platform"] }', "quorum = 4")
+    files.write(rule(*lines))
+    assert files.problems() == []
+
+
+def test_a_rule_of_too_many_patterns_is_compared_whole(files: Files) -> None:
+    """Single patterns are looked for as long as there are not too many combinations."""
+    many = ", ".join(f'"a{n}"' for n in range(120))
+    text = "\n".join(
+        [
+            "[[rules]]", 'name = "wide"', 'capabilities = ["a*"]', 'clients = ["a*"]', TREASURY,
+            "[[rules]]", 'name = "many"', f"capabilities = [{many}]", f'clients = ["z", {many}]', TREASURY,
+            "[[rules]]", 'name = "late"', f"capabilities = [{many}]", f"clients = [{many}]", TREASURY,
+        ]
+    )  # fmt: skip
+    files.write(text)
+    (problem,) = files.problems()
+    assert problem.startswith("policy.toml:11: Rule 'late' can never match: rule 'wide' comes first")
+
+
+def test_a_shorter_wait_than_the_service_takes_is_told(files: Files) -> None:
+    """Nobody could ask for so little."""
+    files.write(rule('expires_in = { default = "1s", max = "2s" }'))
+    with pytest.raises(RulesInvalid) as caught:
+        files.load(Limits(expires_in_min_ms=5_000))
+    assert [str(each.message) for each in caught.value.problems] == [
+        'The service asks for 5s at least: write "5s" or more.'
+    ] * 2
+
+
+def test_a_broken_directory_is_no_reason_to_doubt_the_rules(files: Files) -> None:
+    """Who is in which group can't be said then, and is not."""
+    files.write(rule("quorum = 9"), DIRECTORY + "x = 1\n")
+    assert [each.partition(":")[0] for each in files.problems()] == ["directory.toml"]
+
+
+def test_unset_is_what_a_block_does_not_say(files: Files) -> None:
+    """So that it stays as it is."""
+    files.write(rule(*block("quorum = 2")))
+    assert files.rulebook.policies is not None
+    (made,) = files.rulebook.policies.rules[0].stricter
+    assert (made.quorum, made.channels, made.step_up, made.approvers) == (2, UNSET, UNSET, UNSET)
