@@ -142,3 +142,14 @@ def test_explain_knows_the_credentials_of_the_store(machine: Machine, files: Fil
     assert checks[-1].startswith("They are not in force yet")
     service.signal(signal.SIGTERM)
     assert service.ended()[0] == 0
+
+
+def test_the_demo_leaves_an_operator_s_rules_alone(machine: Machine, files: Files) -> None:
+    """They know nobody of the demo's; it plays on a service of its own."""
+    service = machine.serve()
+    ran = machine.placet("demo", "--yes")
+    assert ran.returncode == 0, ran.stderr
+    assert f"The rules in force at {service.url} are not for the demo's people" in ran.stderr
+    assert "What was approved is what ran, once." in ran.stdout
+    service.signal(signal.SIGTERM)
+    assert service.ended()[0] == 0

@@ -96,6 +96,18 @@ async def test_a_removed_tenant_leaves_nothing(store: Store, client: Redis) -> N
     assert await store.registry.tenants() == ["alpha-2"]
 
 
+async def test_one_generation_takes_the_place_of_another(store: Store) -> None:
+    """Only of the one that was meant; no other field of the registry is touched."""
+    registry = store.registry
+    await registry.add_tenant("alpha")
+    assert await registry.generation() == b""
+    assert not await registry.replace_generation(b"two", instead_of=b"one")
+    assert await registry.replace_generation(b"one", instead_of=b"")
+    assert not await registry.replace_generation(b"two", instead_of=b"")
+    assert await registry.replace_generation(b"two", instead_of=b"one")
+    assert (await registry.generation(), await registry.tenants()) == (b"two", ["alpha"])
+
+
 async def test_a_removal_that_is_cut_off_leaves_no_part_of_a_roll(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,6 +181,10 @@ class TestUnreachable:
             pytest.param(lambda registry: registry.issuer(), id="issuer"),
             pytest.param(lambda registry: registry.hold_issuer("https://one.example"), id="hold_issuer"),
             pytest.param(lambda registry: registry.agree_on_keyring(1, PRINT, SEAL), id="agree"),
+            pytest.param(lambda registry: registry.generation(), id="generation"),
+            pytest.param(
+                lambda registry: registry.replace_generation(b"new", instead_of=b""), id="replace_generation"
+            ),
         ],
     )
     async def test_it_is_unavailable(

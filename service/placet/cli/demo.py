@@ -18,6 +18,7 @@ from typing import Final
 import httpx
 from msgspec import Struct
 
+from placet.application.activation import ActivationRefused
 from placet.bootstrap import Services
 from placet.cli.console import Ink
 from placet.cli.context import Context
@@ -92,12 +93,15 @@ async def _stage(args: argparse.Namespace, context: Context) -> AsyncIterator[_S
             yield _Stage(url=await _url_on_store(services, args, context), services=services)
         return
     url = _url_of_service(settings, args, context)
+    why = f"No service runs on {settings.store.data_dir}"
     if url is not None:
         async with operating(settings, context.console) as services:
-            yield _Stage(url=url, services=services)
-        return
+            if not await _is_ruled(services):
+                yield _Stage(url=url, services=services)
+                return
+        why = f"The rules in force at {url} are not for the demo's people"
     logging.getLogger().addHandler(logging.NullHandler())
-    context.console.note(f"No service runs on {settings.store.data_dir}: starting one for the demo.")
+    context.console.note(f"{why}: starting a service for the demo.")
     with tempfile.TemporaryDirectory(prefix="placet-demo-", ignore_cleanup_errors=True) as folder:
         own = load({"PLACET_PORT": "0", "PLACET_DATA_DIR": str(Path(folder, "data"))})
         async with running(own) as service:
@@ -119,6 +123,18 @@ async def _url_on_store(services: Services, args: argparse.Namespace, context: C
             Exit.UNREACHABLE,
         )
     return service_url(context, chosen or issuer)
+
+
+async def _is_ruled(services: Services) -> bool:
+    """Whether rules of the operator's hold there, which know nobody of the demo's.
+
+    Raises:
+        Stop: What the store says of that is not Placet's.
+    """
+    try:
+        return (await services.activation.in_force()).version != ""
+    except ActivationRefused as refused:
+        raise Stop(str(refused)) from refused
 
 
 def _url_of_service(settings: Settings, args: argparse.Namespace, context: Context) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from placet.cli.arguments import count, digest, listed, scopes
 from placet.cli.grammar import Parser, add_command, add_group, add_store, add_url
-from placet.cli.policy_grammar import add_policy
+from placet.cli.policy_grammar import add_files, add_policy
 from placet.domain.model import Risk, Status
 
 _EPILOG: Final = """\
@@ -99,6 +99,7 @@ def _serve(commands: Any) -> None:  # noqa: ANN401 - no public type
         metavar="HOST:PORT",
         help="where /metrics listens, port 0 for a free one (127.0.0.1, the API's port + 1000)",
     )
+    add_files(serve)
     add_store(serve)
     demo = add_command(
         commands,
@@ -141,6 +142,7 @@ def _doctor(commands: Any) -> None:  # noqa: ANN401 - as above
     )
     doctor.add_argument("--tenant", help="--reset-clock: only this tenant's (all that are behind)")
     doctor.add_argument("--yes", action="store_true", help="--reset-clock: cancel without asking you")
+    add_files(doctor)
     add_store(doctor)
 
 

@@ -30,10 +30,7 @@ def add_policy(commands: Any) -> None:  # noqa: ANN401 - no public type
     explain.add_argument("file", metavar="REQUEST", help="the request; - reads it from standard input")
     explain.add_argument("--client", metavar="NAME", help="who asks (a client that no rule names)")
     explain.add_argument("--tenant", help="in which tenant ('default')")
-    explain.add_argument(
-        "--policy", dest="PLACET_POLICY_FILE", metavar="FILE", help="the policy file (PLACET_POLICY_FILE)"
-    )
-    _add_directory(explain)
+    add_files(explain)
     add_store(explain)
     drop = add_command(
         group,
@@ -45,6 +42,14 @@ def add_policy(commands: Any) -> None:  # noqa: ANN401 - no public type
     )
     drop.add_argument("--yes", action="store_true", help="without asking you")
     add_store(drop)
+
+
+def add_files(command: Parser) -> None:
+    """Add where the operator's files are."""
+    command.add_argument(
+        "--policy", dest="PLACET_POLICY_FILE", metavar="FILE", help="the policy file (PLACET_POLICY_FILE)"
+    )
+    _add_directory(command)
 
 
 def _add_directory(command: Parser) -> None:

@@ -28,9 +28,11 @@ def run(*argv: str, home: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_agent_s_side_needs_none_of_them(tmp_path: Path) -> None:
-    """Help, version and approvals."""
+    """Help, version, approvals, and looking for faults in rules."""
     assert run("--help", home=tmp_path).returncode == 0
     assert run("version", home=tmp_path).returncode == 0
+    checked = run("policy", "check", str(tmp_path / "none.toml"), home=tmp_path)
+    assert (checked.returncode, "can't be read" in checked.stdout) == (1, True)
     asked = run("approvals", "list", home=tmp_path)
     assert asked.returncode == 2
     assert "PLACET_TOKEN is not set" in asked.stderr
@@ -44,6 +46,8 @@ def test_the_agent_s_side_needs_none_of_them(tmp_path: Path) -> None:
         ["doctor"],
         ["openapi"],
         ["keys", "list"],
+        ["policy", "explain", "request.json"],
+        ["policy", "drop"],
         ["approvers", "list"],
         ["clients", "create", "shop", "--scopes", "request"],
     ],

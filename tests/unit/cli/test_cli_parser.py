@@ -94,6 +94,8 @@ class TestArguments:
             "PLACET_HOST": None,
             "PLACET_PORT": "0",
             "PLACET_METRICS_BIND": "127.0.0.1:0",
+            "PLACET_POLICY_FILE": None,
+            "PLACET_DIRECTORY_FILE": None,
             "PLACET_DATA_DIR": None,
             "PLACET_REDIS_URL": None,
         }
