@@ -1,0 +1,128 @@
+"""``placet audit``: how lines are told, and what an export begins with."""
+
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from placet.application.audit import AuditLine
+from placet.cli import audit
+from placet.cli.exits import Exit, Stop
+from placet.store.stream import Transition
+from tests.factories import T0_MS
+from tests.unit.cli.conftest import Type
+
+LINE = AuditLine(
+    tenant="default",
+    approval="apr_1",
+    seq=2,
+    at="2027-01-15T08:00:00.000Z",
+    type="refused",
+    by="eve\u202e",
+    capability="orders.refund",
+    actor="agent-7",
+    asked_by="shop",
+    channel="api",
+    credential="k" * 12,
+    code="APPROVAL_SELF_APPROVAL",
+    count=3,
+    rule="payments",
+)
+NEWS = Transition(tenant="default", entry="1-0", approval_id="apr_1", type="refused", at_ms=T0_MS)
+
+
+class Audited:
+    """Tells the same lines again and again, then ends the command."""
+
+    def __init__(self, *lines: AuditLine) -> None:
+        self._lines = lines
+        self._told = 0
+
+    async def told_by(self, transition: Transition) -> Sequence[AuditLine]:
+        """As the real one."""
+        assert transition == NEWS
+        self._told += 1
+        if self._told > 1:
+            raise Stop("Enough.")
+        return self._lines
+
+
+@pytest.fixture
+def following(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Has ``tail`` hear of two transitions, of which the first is told in these lines."""
+
+    def follow(*lines: AuditLine) -> None:
+        async def nothing(_tenant: str) -> None:
+            pass
+
+        @asynccontextmanager
+        async def opening(*_: Any, heard: Callable[[Transition], None]) -> AsyncIterator[Any]:
+            heard(NEWS)
+            heard(NEWS)
+            stream = SimpleNamespace(start=lambda: None, follow=nothing)
+            yield SimpleNamespace(store=SimpleNamespace(stream=stream), audit=Audited(*lines))
+
+        monkeypatch.setattr(audit, "opening", opening)
+
+    return follow
+
+
+def test_a_tail_tells_each_transition(cli: Type, following: Callable[..., None]) -> None:
+    """In one line, with whatever is known of it, and nothing hidden."""
+    following(LINE)
+    ran = cli("audit", "tail")
+    assert ran.status == Exit.FAILED
+    assert ran.out == (
+        "2027-01-15T08:00:00.000Z  apr_1  refused  by eve⟨U+202E⟩  over api  APPROVAL_SELF_APPROVAL  3 times"
+        "  rule payments  credential kkkkkkkkkkkk  (orders.refund for agent-7)\n"
+    )
+    assert "Following tenant default; Ctrl-C ends it." in ran.said
+
+
+def test_a_tail_can_be_json_lines(cli: Type, following: Callable[..., None]) -> None:
+    """One document a line; what was spoilt says so."""
+    following(AuditLine(tenant="t", approval="a", seq=1, at="now", type="requested", by="x", spoilt=True))
+    ran = cli("audit", "tail", "--json")
+    assert json.loads(ran.out.splitlines()[0]) == {
+        "tenant": "t",
+        "approval": "a",
+        "seq": 1,
+        "at": "now",
+        "type": "requested",
+        "by": "x",
+        "spoilt": True,
+    }
+
+
+def test_a_spoilt_record_is_not_overlooked(cli: Type, following: Callable[..., None]) -> None:
+    """Whoever reads the line is told."""
+    following(AuditLine(tenant="t", approval="a", seq=1, at="now", type="requested", by="x", spoilt=True))
+    assert cli("audit", "tail").out == "now  a  requested  by x  THE RECORD WAS CHANGED IN THE STORE\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "since_ms"),
+    [
+        (None, 0),
+        ("7d", T0_MS - 7 * 86_400_000),
+        ("90s", T0_MS - 90_000),
+        ("2027-01-15", T0_MS - 8 * 3_600_000),
+        ("2027-01-15T08:00", T0_MS),
+        ("2027-01-15T08:00Z", T0_MS),
+        ("2027-01-15T10:00:00.250+02:00", T0_MS + 250),
+    ],
+)
+def test_an_export_begins_then(text: str | None, since_ms: int) -> None:
+    """So long ago, or at a moment: UTC where nothing else is said."""
+    assert audit._since_ms(text, T0_MS) == since_ms
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "7", "-1d", "2027-13-01", "d7"])
+def test_what_is_no_time_is_a_slip(text: str) -> None:
+    """With how to write one."""
+    with pytest.raises(Stop, match="write a duration such as 7d") as stopped:
+        audit._since_ms(text, T0_MS)
+    assert stopped.value.status == Exit.USAGE
