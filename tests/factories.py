@@ -27,7 +27,7 @@ from placet.domain.model import (
     Vote,
 )
 from placet.domain.principals import Approver, Client, Principal
-from placet.store.approvals import Ballot, Creation, Spending
+from placet.store.attempts import Ballot, Creation, Spending
 from placet.store.codec import encode
 
 NO_RULES = Rulebook()

@@ -15,7 +15,7 @@ from msgspec import Struct, UnsetType
 
 from placet.api import openapi_shapes as shapes
 from placet.api.meanings import MEANINGS
-from placet.application import cancel, commands, consume, views
+from placet.application import cancel, commands, consume, record_shapes
 from placet.domain import error_terms, model
 from placet.domain.admission import MAX_SAFE_INTEGER
 from placet.domain.events import EventType
@@ -44,19 +44,19 @@ BODIES: Mapping[type[Struct], str] = MappingProxyType(
 
 VIEWS: Mapping[type[Struct], str] = MappingProxyType(
     {
-        views.RecordView: "Approval",
-        views.ActorView: "Actor",
-        views.ClaimedView: "Claimed",
-        views.QuorumView: "Quorum",
-        views.RuleView: "Rule",
-        views.DecisionView: "Decision",
-        views.ConsumptionView: "Consumption",
-        views.OutcomeView: "Outcome",
-        views.RequestedView: "Requested",
-        views.LinksView: "Links",
+        record_shapes.RecordView: "Approval",
+        record_shapes.ActorView: "Actor",
+        record_shapes.ClaimedView: "Claimed",
+        record_shapes.QuorumView: "Quorum",
+        record_shapes.RuleView: "Rule",
+        record_shapes.DecisionView: "Decision",
+        record_shapes.ConsumptionView: "Consumption",
+        record_shapes.OutcomeView: "Outcome",
+        record_shapes.RequestedView: "Requested",
+        record_shapes.LinksView: "Links",
         model.Presentation: "Presentation",
         model.Person: "Person",
-        views.TrailView: "TrailEntry",
+        record_shapes.TrailView: "TrailEntry",
         cancel.RunCancelled: "RunCancelled",
         cancel.Skipped: "Skipped",
         consume.Verdict: "Introspection",

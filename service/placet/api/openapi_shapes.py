@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from placet.application.views import RecordView, TrailView
+from placet.application.record_shapes import RecordView, TrailView
 from placet.domain.error_terms import Category, ConfirmationCode, Issue, Retry, Stage
 
 

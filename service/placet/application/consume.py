@@ -16,7 +16,8 @@ from placet.domain.errors import ApprovalTokenInvalid, InputInvalid, PlacetError
 from placet.domain.machine import Ruling
 from placet.domain.model import Approval
 from placet.domain.principals import Client
-from placet.store.approvals import Approvals, Spending
+from placet.store.approvals import Approvals
+from placet.store.attempts import Spending
 from placet.tokens.claims import TokenClaims
 from placet.tokens.keyring_file import KeyringFile
 from placet.tokens.verify import TokenInvalid, verify

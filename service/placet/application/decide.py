@@ -19,7 +19,8 @@ from placet.domain.limits import Limits
 from placet.domain.machine import Change, Ruling
 from placet.domain.model import Approval, Edited, Status, Verdict, Vote
 from placet.domain.principals import Client
-from placet.store.approvals import Approvals, Ballot
+from placet.store.approvals import Approvals
+from placet.store.attempts import Ballot
 
 
 class DecideApproval:

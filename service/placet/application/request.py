@@ -19,7 +19,8 @@ from placet.domain.limits import Limits
 from placet.domain.machine import Ruling
 from placet.domain.model import Approval, Ask
 from placet.domain.principals import Client
-from placet.store.approvals import Answer, Approvals, Creation
+from placet.store.approvals import Answer, Approvals
+from placet.store.attempts import Creation
 from placet.store.record import Record
 
 _NONCE_BYTES = 12

@@ -1,0 +1,162 @@
+"""Records and lines of trails as they are answered: their members, and nothing of how they come about.
+
+Members are always there, null or empty where they do not apply; only ``token``, ``replayed``,
+``model``, ``confirmation`` and ``input_redacted`` come and go.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+
+from placet.application.commands import Sha256
+from placet.domain.model import (
+    ActorKind,
+    Effect,
+    OutcomeStatus,
+    Person,
+    Presentation,
+    Risk,
+    Status,
+    Verdict,
+)
+
+Timestamp = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+"""RFC 3339 in UTC, with milliseconds."""
+RawObject = Annotated[Raw, Meta(extra_json_schema={"type": "object"})]
+"""A JSON object that only passes through."""
+
+
+class ActorView(Struct, frozen=True, kw_only=True):
+    """The actor, as the runtime vouched for it."""
+
+    id: str
+    kind: ActorKind
+    display_name: str | None
+    on_behalf_of: Sequence[str]
+    attributes: RawObject
+
+
+class RuleView(Struct, frozen=True, kw_only=True):
+    """The rule it was asked under: its name, and the version of the operator's files that have it."""
+
+    name: str
+    policy: Sha256 | None
+
+
+class ClaimedView(Struct, frozen=True, kw_only=True):
+    """Effect and risk as they were asked with, where the operator's rules raised them."""
+
+    effect: Effect
+    risk: Risk
+
+
+class QuorumView(Struct, frozen=True, kw_only=True):
+    """How many distinct people must approve, or reject, and how many have."""
+
+    required: int
+    approved: int
+    rejections: int
+    rejected: int
+
+
+class DecisionView(Struct, frozen=True, kw_only=True):
+    """One vote."""
+
+    decision: Verdict
+    approver: Person
+    channel: str
+    submitted_by: str | None
+    comment: str | None
+    digest: Sha256 | None
+    at: Timestamp
+
+
+class ConsumptionView(Struct, frozen=True, kw_only=True):
+    """Who spent the grant."""
+
+    execution_id: str
+    client: str
+    at: Timestamp
+
+
+class OutcomeView(Struct, frozen=True, kw_only=True):
+    """What the runtime reported."""
+
+    status: OutcomeStatus
+    summary: str | None
+    at: Timestamp
+
+
+class RequestedView(Struct, frozen=True, kw_only=True):
+    """What was asked, of an approval that was approved with changes."""
+
+    input: Raw | None
+    input_hash: Sha256 | None
+    digest: Sha256 | None
+
+
+class LinksView(Struct, frozen=True, kw_only=True):
+    """Paths on this service; ``ui`` once there is a page for people."""
+
+    self: str
+    ui: str | None
+
+
+class RecordView(Struct, frozen=True, kw_only=True):
+    """A record, as answered."""
+
+    id: str
+    tenant: str
+    status: Status
+    capability: str
+    surface: str
+    actor: ActorView
+    effect: Effect
+    risk: Risk
+    context: RawObject
+    input: Raw | None
+    input_redacted: bool | UnsetType
+    input_hash: Sha256 | None
+    digest: Sha256 | None
+    reasons: Sequence[str]
+    types: Sequence[str]
+    allowed_decisions: Sequence[Verdict]
+    presentation: Presentation
+    run: str | None
+    asked_by: str
+    audience: str
+    requested_at: Timestamp
+    expires_at: Timestamp
+    use_within_ms: int | None
+    use_by: Timestamp | None
+    rule: RuleView
+    claimed: ClaimedView | None
+    quorum: QuorumView
+    decisions: Sequence[DecisionView]
+    consumption: ConsumptionView | None
+    outcome: OutcomeView | None
+    requested: RequestedView | None
+    extensions: RawObject
+    links: LinksView
+    model: dict[str, Any] | UnsetType = UNSET
+    confirmation: dict[str, Any] | UnsetType = UNSET
+    token: str | UnsetType = UNSET
+    replayed: bool | UnsetType = UNSET
+
+
+class TrailView(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A line of the audit trail, as answered."""
+
+    seq: int
+    at: Timestamp
+    type: str
+    by: str
+    channel: str | UnsetType = UNSET
+    credential: str | UnsetType = UNSET
+    code: str | UnsetType = UNSET
+    count: int | UnsetType = UNSET
+    rule: str | UnsetType = UNSET
+    policy: Sha256 | UnsetType = UNSET
+    digest: Sha256 | UnsetType = UNSET
+    input_hash: Sha256 | UnsetType = UNSET
