@@ -39,7 +39,8 @@ async def test_a_whole_life_is_told_in_order(anywhere: Harness) -> None:
     assert [each["at"][17:23] for each in items] == ["00.000"] * 4 + ["01.000"] * 3
     told = {"seq", "at", "type", "by", "credential"}
     assert set(items[0]) == told | {"rule", "digest", "input_hash"}
-    assert set(items[4]) == told | {"channel", "digest"}
+    assert set(items[4]) == told | {"channel", "digest", "decision", "rule"}
+    assert (items[4]["decision"], items[4]["rule"]) == ("approve", "built-in")
     assert set(items[5]) == told
 
 

@@ -204,12 +204,40 @@ async def test_a_plain_confirmation_is_for_the_person_who_acts(
     """Where a rule says so, for a person who acts in their own name, alone."""
     h = await ruled(TREASURY, *lines)
     runtime, (ann,) = await h.client(), await people(h, "ann")
-    asked = await runtime.asked(actor=actor)
+    asked = await runtime.asked(actor=actor, effect="write")
     response = await ann.decide(asked)
     if allowed:
         record(await runtime.consume(asked, await runtime.token(record(response)["id"])))
     else:
         assert refusal(response) == (403, "APPROVAL_SELF_APPROVAL")
+
+
+@pytest.mark.parametrize(
+    ("owner", "grave"),
+    [("ann", {}), (None, {"effect": "destructive"}), (None, {"risk": "critical"})],
+    ids=["of one's own client", "a grave effect", "a grave risk"],
+)
+async def test_no_claim_makes_a_plain_confirmation_of_it(
+    ruled: Ruled, owner: str | None, grave: dict[str, Any]
+) -> None:
+    """Whoever owns the client that asks is known from authentication; a grave call takes somebody else."""
+    h = await ruled(TREASURY, "self_approval = true")
+    runtime = await h.client(owners=[owner] if owner else [])
+    (ann,) = await people(h, "ann")
+    asked = await runtime.asked(actor=USER, **{"effect": "write", **grave})
+    assert refusal(await ann.decide(asked)) == (403, "APPROVAL_SELF_APPROVAL")
+
+
+@pytest.mark.parametrize(
+    "comment", ["\u200b", "\u2800", "\u3164", "\u00ad", "\u202e", "\U000e0041", "\x01", "\ue000"]
+)
+async def test_a_comment_that_shows_nothing_is_none(ruled: Ruled, comment: str) -> None:
+    """Where one is required."""
+    h = await ruled(TREASURY, 'comment = "always"')
+    runtime, (ann,) = await h.client(), await people(h, "ann")
+    asked = await runtime.asked()
+    assert reason(await ann.decide(asked, comment=comment)) == (403, "FORBIDDEN", "comment-required")
+    record(await ann.decide(asked, comment=f"{comment}ok"))
 
 
 @pytest.mark.parametrize(

@@ -266,3 +266,13 @@ async def test_a_double_click_is_one_vote(store: Store, client: Redis) -> None:
     answers = await asyncio.gather(voted(store, ask), voted(store, ask))
     assert [answer.ruling for answer in answers] == [Ruling.OK, Ruling.UNCHANGED]
     assert await events(client) == [(ask.id, "requested"), (ask.id, "approved")]
+
+
+@pytest.mark.parametrize("use_within_ms", [None, 43_200_000])
+async def test_a_rule_of_today_shortens_a_grant(store: Store, use_within_ms: int | None) -> None:
+    """However long it was to live when it was asked for, and never longer than that."""
+    ask = await asked(store, use_within_ms=use_within_ms)
+    answer = await store.approvals.decide(
+        ask.tenant, ask.id, a_ballot(ask, "ann", use_within_most_ms=60_000), epoch=0
+    )
+    assert approval_of(answer).use_by_ms == T0_MS + 60_000

@@ -36,6 +36,7 @@ class AuditLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
     credential: str | UnsetType = UNSET
     code: str | UnsetType = UNSET
     count: int | UnsetType = UNSET
+    decision: str | UnsetType = UNSET
     rule: str | UnsetType = UNSET
     policy: str | UnsetType = UNSET
     digest: str | UnsetType = UNSET
@@ -137,6 +138,7 @@ def _line(
         credential=entry.credential,
         code=entry.code,
         count=entry.count,
+        decision=entry.decision,
         rule=entry.rule,
         policy=entry.policy,
         digest=entry.digest,

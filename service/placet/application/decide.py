@@ -6,19 +6,20 @@ from msgspec import UNSET
 
 from placet.application.commands import Decide
 from placet.application.directory import Caller
-from placet.application.grants import Seals, hashes_of
+from placet.application.grants import Seals, hashes_of, standing
 from placet.application.rulings import error_for
 from placet.application.views import sight_of
 from placet.domain import binding
-from placet.domain.authority import BUILT_IN
+from placet.domain.authority import BUILT_IN, Authority
 from placet.domain.canonical import canonicalize
 from placet.domain.error_terms import Issue
 from placet.domain.errors import InputInvalid
 from placet.domain.identity import check_id
-from placet.domain.limits import Limits
+from placet.domain.limits import USE_WITHIN_MAX_MS, Limits
 from placet.domain.machine import Change, Ruling
 from placet.domain.model import Approval, Edited, Status, Verdict, Vote
 from placet.domain.principals import Client
+from placet.domain.voters import Voter
 from placet.store.approvals import Approvals
 from placet.store.attempts import Ballot
 
@@ -65,6 +66,7 @@ class DecideApproval:
         refusal = authority.judge_vote(voter, ask, body.decision, body.comment, shown.waited_ms)
         terms = authority.terms(ask) or BUILT_IN  # where there are none, nobody gets past the refusal
         change = None if body.input is UNSET else _change(shown, body, counts=authority.edit_counts(ask))
+        person = _known_as(authority, voter, shown)
         vote = Vote(
             decision=body.decision,
             approver=voter.person,
@@ -73,6 +75,9 @@ class DecideApproval:
             comment=body.comment,
             digest=body.digest,
             credential=caller.credential,
+            key=person,
+            rule=terms.rule,
+            policy=authority.version,
             seen_at_ms=shown.now_ms,
             edited=None if change is None else _edited_by(change),
             vouched=voter.vouched,
@@ -80,12 +85,13 @@ class DecideApproval:
         ballot = Ballot(
             vote=vote,
             sealed=self._seals.vote(shown, vote),
-            person=voter.key,
+            person=person,
             hidden=hidden,
             refusal=None if refusal is None else refusal.code,
             required=max(ask.required, terms.quorum),
             rejections=min(ask.rejections, terms.rejections),
             change=change,
+            use_within_most_ms=terms.use_within_ms[1] or USE_WITHIN_MAX_MS,
         )
         answer = await self._store.decide(caller.tenant, approval_id, ballot, epoch=caller.epoch)
         if answer.ruling is Ruling.REFUSED and refusal is not None:
@@ -112,6 +118,13 @@ class DecideApproval:
             issues.append(Issue(path="/comment", message=f"It must be at most {most} characters."))
         if issues:
             raise InputInvalid(issues)
+
+
+def _known_as(authority: Authority, voter: Voter, shown: Approval) -> str:
+    """What tells the voter from others on this record: the name they voted under before, if they have."""
+    mine = {voter.key, *voter.also}
+    votes = (cast.vote for cast in standing(shown.votes))
+    return next((vote.key for vote in votes if vote.key and authority.key_of(vote) in mine), voter.key)
 
 
 def _change(shown: Approval, body: Decide, *, counts: bool) -> Change:

@@ -81,7 +81,7 @@ class Seals:
             InternalError: Votes are missing or forged, or the record is not the one they were on, or it had
                 ended before. An alarm goes to the log; the caller learns nothing.
         """
-        voted = {fold(cast.vote.approver.id) for cast in approvers(self._cast(approval), approval.digest)}
+        voted = approvers(self._cast(approval), approval.digest)
         enough = len(voted) >= max(approval.ask.required, approval.required)
         spoilt = not enough or _outlives(approval) or not _ENDED.isdisjoint(approval.ends)
         if spoilt or not self._holds_together(approval, call):
@@ -230,9 +230,14 @@ def approvers(votes: Iterable[CastVote], digest: str) -> tuple[CastVote, ...]:
     A change voids what was said before it, also where a later one brings the same input back. Which came
     first is told by what is sealed, not by the order of the log; nobody approves again what they rejected.
     """
-    standing: dict[str, CastVote] = {}
+    return tuple(each for each in standing(votes) if each.vote.approves(digest))
+
+
+def standing(votes: Iterable[CastVote]) -> tuple[CastVote, ...]:
+    """The last word of everyone who has voted since the input was last changed, the change included."""
+    last: dict[str, CastVote] = {}
     for each in sorted(votes, key=_place):
         if each.vote.edited is not None:
-            standing.clear()
-        standing[fold(each.vote.approver.id)] = each
-    return tuple(each for each in standing.values() if each.vote.approves(digest))
+            last.clear()
+        last[each.vote.key or fold(each.vote.approver.id)] = each
+    return tuple(last.values())

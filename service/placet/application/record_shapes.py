@@ -156,6 +156,7 @@ class TrailView(Struct, frozen=True, kw_only=True, omit_defaults=True):
     credential: str | UnsetType = UNSET
     code: str | UnsetType = UNSET
     count: int | UnsetType = UNSET
+    decision: Verdict | UnsetType = UNSET
     rule: str | UnsetType = UNSET
     policy: Sha256 | UnsetType = UNSET
     digest: Sha256 | UnsetType = UNSET

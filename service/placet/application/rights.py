@@ -7,7 +7,7 @@ epoch. While nothing changes, consuming needs no look at the record; after a cha
 from msgspec import Struct
 
 from placet.application.directory import Caller
-from placet.application.grants import approvers
+from placet.application.grants import approvers, standing
 from placet.domain.errors import PlacetError
 from placet.domain.model import Approval, Effect, Status
 
@@ -45,7 +45,9 @@ class Rights:
         refusal = None
         if approval.status is Status.APPROVED:
             votes = [cast.vote for cast in approvers(approval.votes, approval.digest)]
-            refusal = caller.authority.judge_grant(ask, votes, approval.waited_ms)
+            changes = [each.vote for each in standing(approval.votes) if each.vote.edited is not None]
+            changed = changes[0] if changes else None
+            refusal = caller.authority.judge_grant(ask, votes, approval.waited_ms, changed)
         judged = Judged(
             epoch=caller.epoch,
             refusal=refusal,

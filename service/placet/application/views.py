@@ -33,7 +33,6 @@ from placet.domain.model import (
 )
 from placet.domain.principals import Approver, Scope
 from placet.domain.redaction import redact
-from placet.domain.voters import bridges
 from placet.store.codec import encode
 from placet.store.record import Record
 
@@ -59,7 +58,7 @@ def sight_of(caller: Caller, approval: Approval) -> Sight | None:
         return Sight.CARD
     if who.name in {ask.asked_by, ask.audience} or who.scopes & {Scope.READ_INPUT, Scope.ADMIN}:
         return Sight.WHOLE
-    return Sight.CARD if bridges(who, ask) else Sight.FRAME
+    return Sight.CARD if caller.authority.bridges(who, ask) else Sight.FRAME
 
 
 def record_view(
@@ -152,6 +151,7 @@ def trail_view(entry: TrailEntry, sight: Sight) -> TrailView:
         credential=entry.credential,
         code=entry.code,
         count=entry.count,
+        decision=entry.decision,
         rule=entry.rule,
         policy=entry.policy,
         digest=UNSET if sight is Sight.FRAME else entry.digest,

@@ -85,6 +85,8 @@ def tail(args: argparse.Namespace, context: Context) -> int:
 def _told(line: AuditLine, console: Console) -> list[str]:
     """The line, for a person."""
     facts = [visible(line.type), f"by {visible(line.by)}"]
+    if line.decision:
+        facts.append(f"({visible(line.decision)})")
     if line.channel:
         facts.append(f"over {visible(line.channel)}")
     if line.code:

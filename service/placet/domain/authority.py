@@ -18,18 +18,18 @@ from placet.domain.generation import NO_FILES, Generation
 from placet.domain.identity import fold
 from placet.domain.model import ActorKind, Ask, Effect, Person, Risk, Verdict, Vote
 from placet.domain.people import Issuer, People
-from placet.domain.principals import Approver, Client, Principal
+from placet.domain.principals import Approver, Client, Principal, Scope
 from placet.domain.rules import Claims, CommentRule, EditRule, Policies, Terms
+from placet.domain.text import says_something
 from placet.domain.voters import (
     CHANNEL_API,
     CHANNEL_SLACK,
     CHANNEL_WEB,
     OWN_CHANNELS,
     Voter,
-    bridges,
     elsewhere,
     includes,
-    speaks_for,
+    is_named,
 )
 from placet.domain.vouched import Vouched
 
@@ -201,9 +201,19 @@ class Authority(Struct, frozen=True, kw_only=True):
         rights away.
         """
         actors = (ask.actor.id, *ask.actor.on_behalf_of)
-        asking = {self.people.key(self.tenant, name) for name in (*actors, *ask.owners, *self._owners(ask))}
-        asking |= self.people.owners_of(self.tenant, (*actors, ask.asked_by))
-        return not asking.isdisjoint({voter.key, *voter.also})
+        behind = (*actors, ask.asked_by, *ask.owners, *self._owners(ask))
+        return not self._keys_of(behind).isdisjoint({voter.key, *voter.also})
+
+    def _keys_of(self, names: Iterable[str]) -> set[str]:
+        """The people of these names, and those who own what is called so."""
+        names = tuple(names)
+        people = {self.people.key(self.tenant, name) for name in names}
+        return people | self.people.owners_of(self.tenant, names)
+
+    def key_of(self, vote: Vote) -> str:
+        """What tells the person who cast a vote from others today: the directory may have changed since."""
+        principal = None if vote.vouched is UNSET else self.vouched(vote.vouched)
+        return self.people.key(self.tenant, vote.approver.id if principal is None else principal.id)
 
     def _owners(self, ask: Ask) -> Iterable[str]:
         """The people behind the client that asked, and behind any client that the actor is or acts for."""
@@ -219,9 +229,11 @@ class Authority(Struct, frozen=True, kw_only=True):
 
     def entitled(self, voter: Voter, ask: Ask, terms: Terms, waited_ms: int) -> bool:
         """Whether the person is among those who decide this, once it has waited so long."""
-        if voter.bridge is not None and not speaks_for(voter.bridge, voter, ask):
+        if voter.bridge is not None and not (self.bridges(voter.bridge, ask) and is_named(voter)):
             return False
-        if terms.quorum > 1 and (voter.mistakable or not voter.is_member):
+        if terms.quorum > 1 and not voter.is_member:
+            return False
+        if voter.mistakable and counts_people(terms):
             return False
         if voter.vouched is not UNSET and not voter.is_member and not terms.approvers:
             return False  # an issuer may vouch for the whole world: a rule must say whom of it
@@ -251,7 +263,7 @@ class Authority(Struct, frozen=True, kw_only=True):
         if verdict not in ask.allowed_decisions or (verdict is Verdict.EDIT and not may_edit(ask, terms)):
             return Forbidden(ForbiddenReason.DECISION_NOT_ALLOWED)
         wanted = terms.comment is CommentRule.ALWAYS or (rejects and terms.comment is CommentRule.ON_REJECT)
-        if wanted and not (comment or "").strip():
+        if wanted and not says_something(comment or ""):
             return Forbidden(ForbiddenReason.COMMENT_REQUIRED)
         confirms = verdict is Verdict.APPROVE and self._confirms(voter, ask, terms)
         if not rejects and not confirms and self.is_requester(voter, ask):
@@ -267,14 +279,28 @@ class Authority(Struct, frozen=True, kw_only=True):
 
     def _confirms(self, voter: Voter, ask: Ask, terms: Terms) -> bool:
         """Whether it is a plain human confirmation, which a rule can let the person who acts give."""
-        acts = self.people.key(self.tenant, ask.actor.id) == voter.key
-        plain = ask.actor.kind is ActorKind.USER and not ask.actor.on_behalf_of
-        return terms.self_approval and terms.quorum == 1 and acts and plain
+        if not terms.self_approval or terms.quorum > 1 or ask.actor.kind is not ActorKind.USER:
+            return False
+        claims = self.claims(ask)
+        owns = voter.key in self._keys_of((ask.asked_by, *ask.owners, *self._owners(ask)))
+        acts = self.people.key(self.tenant, ask.actor.id) == voter.key and not ask.actor.on_behalf_of
+        return acts and not owns and not is_grave(claims.effect, claims.risk)
+
+    def bridges(self, client: Client, ask: Ask) -> bool:
+        """Whether a client may speak for people on this question: ``decide_as``, up to its highest risk."""
+        within = client.max_risk is not None and self.claims(ask).risk.rank <= client.max_risk.rank
+        return within and client.may(Scope.DECIDE_AS)
 
     # --- What was granted -----------------------------------------------------------------------------
 
-    def judge_grant(self, ask: Ask, votes: Iterable[Vote], waited_ms: int) -> PlacetError | None:
-        """Whether those who approved could still do so today, and are still enough (design §7)."""
+    def judge_grant(
+        self, ask: Ask, votes: Iterable[Vote], waited_ms: int, changed: Vote | None = None
+    ) -> PlacetError | None:
+        """Whether those who approved could still do so today, and are still enough (design §7).
+
+        ``changed`` is the vote that made the input what it is: whose change does not count approves it no
+        more under another name.
+        """
         terms = self.terms(ask)
         if terms is None:
             return self._no_rule()
@@ -285,6 +311,8 @@ class Authority(Struct, frozen=True, kw_only=True):
         still = {voter.key for vote in cast if (voter := self._still(vote, ask, waited_ms)) is not None}
         if len(still) < len({self.people.key(self.tenant, vote.approver.id) for vote in cast}):
             return Forbidden(ForbiddenReason.APPROVER_NO_LONGER_ENTITLED)
+        if changed is not None and not counts:
+            still.discard(self.key_of(changed))
         if len(still) < terms.quorum:
             return Forbidden(ForbiddenReason.QUORUM_NO_LONGER_MET)
         return None
@@ -302,13 +330,13 @@ class Authority(Struct, frozen=True, kw_only=True):
         """Who brought a vote in, where they could today: the bridge it came over, or the person."""
         person_id = vote.approver.id
         if vote.submitted_by is not None:
-            return self.clients.get(vote.submitted_by)
+            return _showing(self.clients.get(vote.submitted_by), vote)
         if vote.vouched is not UNSET:
             principal = self.vouched(vote.vouched)
             return principal if principal is not None and principal.id == person_id else None
         member = self.people.member(self.tenant, person_id)
         if vote.channel != CHANNEL_SLACK and person_id in self.approvers:
-            return self.approvers[person_id]
+            return _showing(self.approvers[person_id], vote)
         # Over the API there is no other way in than a credential of one's own or an issuer's word.
         ways_in = {CHANNEL_SLACK: member.slack, CHANNEL_WEB: member.subjects} if member is not None else {}
         return Approver(tenant=self.tenant, id=person_id) if ways_in.get(vote.channel) else None
@@ -319,10 +347,22 @@ class Authority(Struct, frozen=True, kw_only=True):
         """Whether the caller may know that the record exists: a party, a reader, who may or did decide."""
         if isinstance(caller, Client):
             parties = {ask.asked_by, ask.audience}
-            return caller.name in parties or caller.sees() or bridges(caller, ask)
+            return caller.name in parties or caller.sees() or self.bridges(caller, ask)
         voter, terms = self.voter(caller), self.terms(ask)
         may = terms is not None and self.entitled(voter, ask, terms, waited_ms)
         return may or voter.key in {self.people.key(self.tenant, vote.approver.id) for vote in votes}
+
+
+def _showing(principal: Principal | None, vote: Vote) -> Principal | None:
+    """Who cast a vote, where what they showed for it counts today: a revoked secret's votes are its own."""
+    if principal is None or vote.credential is None:
+        return principal
+    return principal if any(key.kid == vote.credential for key in principal.keys) else None
+
+
+def counts_people(terms: Terms) -> bool:
+    """Whether it matters that two who decide are not one."""
+    return terms.quorum > 1 or terms.rejections > 1 or terms.edit is not EditRule.NO
 
 
 def may_edit(ask: Ask, terms: Terms) -> bool:

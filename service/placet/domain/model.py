@@ -181,6 +181,7 @@ class Edited(Struct, frozen=True, kw_only=True):
 class Vote(Struct, frozen=True, kw_only=True):
     """A decision as it is sealed and stored; the store adds when it was cast.
 
+    ``key`` is what told the voter from others, ``rule`` and ``policy`` what they were judged by.
     ``digest`` is of the card that was shown, ``edited`` what an edit made of it. ``seen_at_ms`` is the
     store's time when the record was read for it: a grant that began much later is none. ``vouched`` is the
     word of the issuer by whose token it came.
@@ -193,6 +194,9 @@ class Vote(Struct, frozen=True, kw_only=True):
     comment: str | None
     digest: str
     credential: str | None = None
+    key: str | None = None
+    rule: str | None = None
+    policy: str | None = None
     seen_at_ms: int = 0
     edited: Edited | None = None
     vouched: Vouched | UnsetType = UNSET
@@ -287,6 +291,7 @@ class TrailEntry(Struct, frozen=True, kw_only=True):
     credential: str | UnsetType = UNSET
     code: str | UnsetType = UNSET
     count: int | UnsetType = UNSET
+    decision: Verdict | UnsetType = UNSET
     rule: str | UnsetType = UNSET
     policy: str | UnsetType = UNSET
     digest: str | UnsetType = UNSET

@@ -9,6 +9,7 @@
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
 from typing import Final
 
 from msgspec import Struct
@@ -20,6 +21,9 @@ DEFAULT_ALGORITHMS: Final = ("ES256", "RS256", "EdDSA")
 
 DEFAULT_TYPES: Final = ("at+jwt", "JWT")
 """What a token's ``typ`` may be where the directory names nothing else (RFC 9068 §2.1, RFC 7519 §5.1)."""
+
+STRANGER_PREFIX: Final = "oidc:"
+_ID_HEX_CHARS: Final = 32  # 128 bits: nobody finds a second subject with the same id
 
 Path = tuple[str | int, ...]
 """Where in a file: names of members and positions in lists."""
@@ -68,6 +72,12 @@ class Subject(Struct, frozen=True, kw_only=True):
     iss: str
     sub: str
 
+    @property
+    def stranger_id(self) -> str:
+        """The id of whom the directory does not know: opaque, of one length, the same for good."""
+        digest = sha256(f"{self.iss}\0{self.sub}".encode()).hexdigest()
+        return STRANGER_PREFIX + digest[:_ID_HEX_CHARS]
+
 
 class SlackUser(Struct, frozen=True, kw_only=True):
     """A person as Slack names them: ``T…`` or ``E…``, and ``U…`` or ``W…``."""
@@ -93,8 +103,9 @@ class Member(Struct, frozen=True, kw_only=True):
         return (self.id, *self.aliases)
 
     def names(self) -> Iterator[str]:
-        """Every name the person goes by, folded."""
-        return map(fold, (self.id, *self.aliases))
+        """Every name the person goes by, folded; what they were called while nobody knew them included."""
+        strangers = (subject.stranger_id for subject in self.subjects)
+        return map(fold, (self.id, *self.aliases, *strangers))
 
 
 class People:

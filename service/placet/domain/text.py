@@ -24,7 +24,17 @@ from placet.domain.characters import (
 )
 from placet.domain.cutting import Cut, cut
 
-__all__ = ["POSITIONS_MAX", "STACKED_MARKS_MAX", "Cut", "Finding", "Kind", "cut", "findings", "visible"]
+__all__ = [
+    "POSITIONS_MAX",
+    "STACKED_MARKS_MAX",
+    "Cut",
+    "Finding",
+    "Kind",
+    "cut",
+    "findings",
+    "says_something",
+    "visible",
+]
 
 STACKED_MARKS_MAX: Final = 4
 """Combining marks on one base beyond which they are a flood (UTS #39 §5.4 gives the same number)."""
@@ -78,6 +88,12 @@ class Finding(Struct, frozen=True, kw_only=True):
     kind: Kind
     count: int
     positions: tuple[int, ...]
+
+
+def says_something(text: str) -> bool:
+    """Whether anything of a text can be seen: a letter, a figure, a sign."""
+    seen = DEFAULT_IGNORABLE.sub("", text).replace(_BRAILLE_BLANK, "")
+    return any(unicodedata.category(char)[0] in "LNPS" for char in seen)
 
 
 def visible(text: str, *, multiline: bool = False) -> str:

@@ -5,9 +5,9 @@ from typing import Final
 
 from msgspec import UNSET, Struct, UnsetType
 
-from placet.domain.model import Ask, Person
+from placet.domain.model import Person
 from placet.domain.people import Member
-from placet.domain.principals import Client, Scope
+from placet.domain.principals import Client
 from placet.domain.rules import Approvers
 from placet.domain.vouched import Vouched
 
@@ -59,13 +59,9 @@ def includes(among: Approvers, voter: Voter, called: frozenset[str] = frozenset(
     return voter.person.id in among.people or not voter.groups.isdisjoint(among.groups | called)
 
 
-def speaks_for(bridge: Client, voter: Voter, ask: Ask) -> bool:
-    """Whether a ``decide_as`` client may speak for this person on this question."""
-    named = voter.person.id in bridge.people or not voter.groups.isdisjoint(bridge.groups)
-    return bridges(bridge, ask) and named
-
-
-def bridges(client: Client, ask: Ask) -> bool:
-    """Whether the client may speak for people on this question: ``decide_as``, up to its highest risk."""
-    within = client.max_risk is not None and ask.risk.rank <= client.max_risk.rank
-    return within and client.may(Scope.DECIDE_AS)
+def is_named(voter: Voter) -> bool:
+    """Whether the bridge that speaks for a person was made for them."""
+    bridge = voter.bridge
+    return bridge is not None and (
+        voter.person.id in bridge.people or not voter.groups.isdisjoint(bridge.groups)
+    )

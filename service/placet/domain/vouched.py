@@ -7,15 +7,9 @@
    authoritative for addresses.
 """
 
-from hashlib import sha256
-from typing import Final
-
 from msgspec import Struct
 
 from placet.domain.people import Subject
-
-STRANGER_PREFIX: Final = "oidc:"
-_ID_HEX_CHARS: Final = 32  # 128 bits: nobody finds a second subject with the same id
 
 
 class Vouched(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -42,6 +36,5 @@ class Vouched(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def stranger_id(self) -> str:
-        """The id of whom the directory does not know: opaque, of one length, the same for good."""
-        digest = sha256(f"{self.iss}\0{self.sub}".encode()).hexdigest()
-        return STRANGER_PREFIX + digest[:_ID_HEX_CHARS]
+        """The id of whom the directory does not know."""
+        return self.subject.stranger_id

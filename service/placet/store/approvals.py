@@ -12,7 +12,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from placet.domain.errors import StoreUnavailable
-from placet.domain.limits import ASK_BYTES, GRANT_FLOOR_MS, USE_WITHIN_MAX_MS, Limits
+from placet.domain.limits import ASK_BYTES, GRANT_FLOOR_MS, Limits
 from placet.domain.machine import Change, Ruling
 from placet.domain.model import Ask
 from placet.store import keys
@@ -198,7 +198,7 @@ class Approvals:
             ballot.rejections,
             *self._keep,
             GRANT_FLOOR_MS,
-            USE_WITHIN_MAX_MS,
+            ballot.use_within_most_ms,
             *_changes(ballot.change),
         )
 

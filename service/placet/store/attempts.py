@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from placet.domain.limits import USE_WITHIN_MAX_MS
 from placet.domain.machine import Change
 from placet.domain.model import Ask, Sealed, Status, Vote
 
@@ -76,7 +77,8 @@ class Ballot(Struct, frozen=True, kw_only=True):
 
     ``person`` tells the voter from others, whichever way they come in. ``refusal`` is the word to refuse the
     vote with if the state allows one at all. ``required`` and ``rejections`` are how many people it takes
-    either way today; ``change`` is what an edit makes of the question.
+    either way today; ``change`` is what an edit makes of the question; ``use_within_most_ms`` is the longest
+    life of the grant.
     """
 
     vote: Vote
@@ -87,3 +89,4 @@ class Ballot(Struct, frozen=True, kw_only=True):
     required: int
     rejections: int
     change: Change | None = None
+    use_within_most_ms: int = USE_WITHIN_MAX_MS

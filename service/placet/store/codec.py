@@ -50,6 +50,7 @@ class Named(Struct):
     approver: dict[str, Any] | None = None
     channel: str | None = None
     credential: str | None = None
+    decision: Verdict | None = None
     rule: str | None = None
     policy: str | None = None
     digest: str | None = None

@@ -311,6 +311,7 @@ def _trail_entry(seq: int, line: bytes, asked: str) -> TrailEntry:
         channel=_told_or_unset(named.channel),
         credential=_told_or_unset(named.credential),
         code=refusal_code(kind[len(_REFUSED) :].decode()) if refused else UNSET,
+        decision=UNSET if named.decision is None else named.decision,
         rule=_told_or_unset(named.rule or None),
         policy=_told_or_unset(named.policy),
         digest=_told_or_unset(digest),

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from placet.domain.authority import Authority
-from placet.domain.model import Actor, ActorKind, Ask, Person, Verdict, Vote
+from placet.domain.model import Actor, ActorKind, Ask, Effect, Person, Verdict, Vote
 from placet.domain.people import Issuer, Member, People, SlackUser, Subject
 from placet.domain.principals import Approver, Client, Scope
 from placet.domain.rules import Approvers, Policies, Rule, Terms
@@ -184,9 +184,9 @@ def test_nobody_approves_their_own_under_any_name(said: Vouched, actor: str) -> 
 def test_a_rule_s_exception_is_not_opened_by_an_alias() -> None:
     """A plain human confirmation is for whom the directory knows to be the actor."""
     judge = authority(terms={"self_approval": True})
-    ann = Actor(id="ann", kind=ActorKind.USER)
-    assert judged(judge, word("u-1"), actor=ann) is None
-    assert judged(judge, word(groups=("ops",), aliases=("ann",)), actor=ann) == SELF
+    own: dict[str, Any] = {"actor": Actor(id="ann", kind=ActorKind.USER), "effect": Effect.WRITE}
+    assert judged(judge, word("u-1"), **own) is None
+    assert judged(judge, word(groups=("ops",), aliases=("ann",)), **own) == SELF
 
 
 def test_a_member_who_could_be_another_does_not_count_among_several() -> None:

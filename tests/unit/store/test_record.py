@@ -112,7 +112,15 @@ class TestTrail:
             TrailEntry(
                 seq=1, at_ms=T0_MS, type="requested", by="runtime", input_hash=ASK.input_hash, **about
             ),
-            TrailEntry(seq=2, at_ms=T0_MS + 1, type="approved", by="ann", channel="api", **about),
+            TrailEntry(
+                seq=2,
+                at_ms=T0_MS + 1,
+                type="approved",
+                by="ann",
+                channel="api",
+                decision=Verdict.APPROVE,
+                **about,
+            ),
             TrailEntry(
                 seq=3, at_ms=T0_MS + 2, type="refused", by="tool-server", code="APPROVAL_INPUT_MISMATCH"
             ),
