@@ -31,9 +31,10 @@ from placet.domain.model import (
 )
 from placet.store.codec import Named, Report, Spent, read_line, refusal_code, votes_of, write_line
 
-KEPT_RECORDS = 512
+KEPT_RECORDS = 1024
 KEPT_RECORD_BYTES = 8 * 1024
-"""How many records of what size are kept folded and rendered: some 15 MB at the very most."""
+"""How many records of what size are kept folded and rendered: as many as one client may have pending, and
+some 30 MB at the very most."""
 
 LATEST_MS = 253_402_300_799_999
 """The last millisecond of the year 9999, which RFC 3339 ends with."""
