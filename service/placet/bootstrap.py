@@ -179,7 +179,7 @@ def _compose(
         issuers=issuers,
         enrolment=enrolment,
         activation=activation,
-        request=RequestApproval(approvals, directory, seals, limits),
+        request=RequestApproval(approvals, seals, limits),
         read=ReadApprovals(approvals, seals, rights, ring, issuer, waiters, store.stream, clock),
         decide=decide,
         decide_many=DecideMany(decide, refused=metrics.refusal),

@@ -137,7 +137,7 @@ class Replica:
     async def create_command(self, number: int) -> bytes:
         """What asking question ``number`` sends to the store."""
         services = self.services
-        use = RequestApproval(self._nowhere, services.directory, self._seals, services.settings.limits)
+        use = RequestApproval(self._nowhere, self._seals, services.settings.limits)
         return await stopped(self._create(use, number))
 
     async def consume_command(self, grant: Grant) -> bytes:
@@ -152,7 +152,7 @@ class Replica:
         recorder = Recording(services.store.link)
         store = Approvals(recorder, limits)
         [number] = self.numbers(1)
-        asked = await self._create(RequestApproval(store, services.directory, self._seals, limits), number)
+        asked = await self._create(RequestApproval(store, self._seals, limits), number)
         ask = asked.approval.ask
         decide = DecideApproval(store, self._seals, limits)
         await decide(self._person, ask.id, Decide(decision=Verdict.APPROVE, digest=asked.approval.digest))

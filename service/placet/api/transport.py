@@ -18,6 +18,7 @@ from placet.api.operations import UseCases
 from placet.api.routes import Route, Router
 from placet.application.clock import Clock
 from placet.application.directory import Caller, Directory
+from placet.domain.admission import Fault
 from placet.domain.error_terms import ForbiddenReason
 from placet.domain.errors import (
     ApprovalUnserializableInput,
@@ -41,7 +42,8 @@ Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 _BEARER = "bearer "
 _SERVER_FAULT = 500
 _UNASKED = (ApprovalUnserializableInput, Forbidden, InputInvalid, InputTooLarge, UnsupportedMediaType)
-"""Refusals that may come before any script was told the caller's epoch."""
+"""Refusals that may come before any script was told the caller's epoch: credentials and rules may be others
+by now, and whether the credential counts comes before all else."""
 
 _log = logging.getLogger("placet.api")
 
@@ -113,35 +115,12 @@ class Transport:
     ) -> Answer:
         authenticate = partial(self._directory.authenticate, _credential(headers), _address(scope))
         caller = await authenticate()
-        query_string = scope["query_string"]
         try:
-            return await self._judge(route, parameters, query_string, headers, receive, authenticate, caller)
+            admitted, fault = await self._body(route, headers, receive)
         except _UNASKED:
-            # No script was told of it, and whether the credential still counts comes before all else.
-            try:
-                await self._directory.confirm(caller)
-            except Rejudge:
-                self._directory.forget(caller.tenant)
+            if not await self._still_counts(caller):
                 await authenticate()
             raise
-
-    async def _judge(
-        self,
-        route: Route,
-        parameters: Mapping[str, str],
-        query_string: bytes,
-        headers: Mapping[bytes, str],
-        receive: Receive,
-        authenticate: Callable[[], Awaitable[Caller]],
-        caller: Caller,
-    ) -> Answer:
-        use = self._use
-        admitted, fault = None, None
-        if route.body is not None:
-            most_bytes = use.limits.max_body_bytes + (bodies.TOKEN_ROOM_BYTES if route.carries_token else 0)
-            raw = await bodies.read(receive, headers.get, most_bytes, optional=route.body_optional)
-            is_left_out = route.body_optional and not raw
-            admitted, fault = ({}, None) if is_left_out else bodies.parse(raw, use.limits, route.body)
 
         async def gone() -> None:
             while (await receive())["type"] != "http.disconnect":
@@ -153,22 +132,46 @@ class Transport:
 
         began_s = self._clock.monotonic_s()
         for _ in range(JUDGED_MAX):
-            call = Call(
-                caller=_admitted(route, caller),
-                path=parameters,
-                query=queries.parse(query_string, route.query, use.limits),
-                body=None if route.body is None else bodies.convert(admitted, fault, route.body),
-                admitted=admitted,
-                header=headers.get,
-                began_s=began_s,
-                gone=gone,
-                rejudged=rejudged,
-            )
             try:
-                return await route.operation(use, call)
+                call = Call(
+                    caller=_admitted(route, caller),
+                    path=parameters,
+                    query=queries.parse(scope["query_string"], route.query, self._use.limits),
+                    body=None if route.body is None else bodies.convert(admitted, fault, route.body),
+                    admitted=admitted,
+                    header=headers.get,
+                    began_s=began_s,
+                    gone=gone,
+                    rejudged=rejudged,
+                )
+                return await route.operation(self._use, call)
             except Rejudge:
                 caller = await rejudged()
+            except _UNASKED:
+                if await self._still_counts(caller):
+                    raise
+                caller = await rejudged()
         raise StoreUnavailable
+
+    async def _body(
+        self, route: Route, headers: Mapping[bytes, str], receive: Receive
+    ) -> tuple[Any, Fault | None]:
+        """The body as admitted, with the fault that its members are refused for later, if there is one."""
+        if route.body is None:
+            return None, None
+        limits = self._use.limits
+        most_bytes = limits.max_body_bytes + (bodies.TOKEN_ROOM_BYTES if route.carries_token else 0)
+        raw = await bodies.read(receive, headers.get, most_bytes, optional=route.body_optional)
+        return ({}, None) if route.body_optional and not raw else bodies.parse(raw, limits, route.body)
+
+    async def _still_counts(self, caller: Caller) -> bool:
+        """Whether a refusal stands that no script was told of: the caller is judged by what is true today."""
+        try:
+            await self._directory.confirm(caller)
+        except Rejudge:
+            self._directory.forget(caller.tenant)
+            return False
+        return True
 
 
 def _admitted(route: Route, caller: Caller) -> Caller:

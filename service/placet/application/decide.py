@@ -17,7 +17,7 @@ from placet.domain.errors import InputInvalid
 from placet.domain.identity import check_id
 from placet.domain.limits import USE_WITHIN_MAX_MS, Limits
 from placet.domain.machine import Change, Ruling
-from placet.domain.model import Approval, Edited, Status, Verdict, Vote
+from placet.domain.model import Approval, Ask, Edited, Status, Verdict, Vote
 from placet.domain.principals import Client
 from placet.domain.voters import Voter
 from placet.store.approvals import Approvals
@@ -65,7 +65,9 @@ class DecideApproval:
         voter = authority.voter(caller.principal, "" if body.approver is UNSET else body.approver.id)
         refusal = authority.judge_vote(voter, ask, body.decision, body.comment, shown.waited_ms)
         terms = authority.terms(ask) or BUILT_IN  # where there are none, nobody gets past the refusal
-        change = None if body.input is UNSET else _change(shown, body, counts=authority.edit_counts(ask))
+        change = None if body.input is UNSET else _change(ask, body, counts=authority.edit_counts(ask))
+        if change is not None and change.digest == body.digest and refusal is None and not hidden:
+            raise InputInvalid([Issue(path="/input", message="It changes nothing; approve instead.")])
         person = _known_as(authority, voter, shown)
         vote = Vote(
             decision=body.decision,
@@ -127,17 +129,10 @@ def _known_as(authority: Authority, voter: Voter, shown: Approval) -> str:
     return next((vote.key for vote in votes if vote.key and authority.key_of(vote) in mine), voter.key)
 
 
-def _change(shown: Approval, body: Decide, *, counts: bool) -> Change:
-    """What the decision makes of the question.
-
-    Raises:
-        InputInvalid: It makes nothing of it.
-    """
+def _change(ask: Ask, body: Decide, *, counts: bool) -> Change:
+    """What the decision makes of the question."""
     canonical = canonicalize(body.input)
-    hash_of_input = binding.input_hash(canonical)
-    if hash_of_input == shown.input_hash and body.digest == shown.digest:
-        raise InputInvalid([Issue(path="/input", message="It changes nothing; approve instead.")])
-    digest, call = hashes_of(shown.ask, hash_of_input)
+    digest, call = hashes_of(ask, binding.input_hash(canonical))
     return Change(digest=digest, call=call, input=canonical, counts=counts)
 
 

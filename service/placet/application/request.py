@@ -8,13 +8,13 @@ from msgspec import UNSET, Struct
 
 from placet.application.asking import Window, ask_of, faults_in, under, window_of
 from placet.application.commands import Create
-from placet.application.directory import Caller, Directory
+from placet.application.directory import Caller
 from placet.application.grants import Seals, members_of
 from placet.application.rulings import error_for
 from placet.domain import binding
 from placet.domain.canonical import canonicalize, sha256_hex
 from placet.domain.error_terms import Issue, RateLimitReason
-from placet.domain.errors import Forbidden, InputInvalid, InternalError, RateLimited
+from placet.domain.errors import InputInvalid, InternalError, RateLimited
 from placet.domain.limits import Limits
 from placet.domain.machine import Ruling
 from placet.domain.model import Approval, Ask
@@ -42,9 +42,8 @@ class Asked(Struct, frozen=True, kw_only=True):
 class RequestApproval:
     """The use case. Takes ``Create`` as admitted; judges all of it; one round trip."""
 
-    def __init__(self, store: Approvals, directory: Directory, seals: Seals, limits: Limits) -> None:
+    def __init__(self, store: Approvals, seals: Seals, limits: Limits) -> None:
         self._store = store
-        self._directory = directory
         self._seals = seals
         self._limits = limits
 
@@ -72,7 +71,6 @@ class RequestApproval:
         authority = caller.authority
         audience = body.audience or client.name
         if audience not in authority.clients:
-            await self._directory.confirm(caller)  # it may have been entered since
             issues.append(Issue(path="/audience", message="No client of this tenant has this name."))
         canonical = None if body.input is UNSET else canonicalize(body.input)
         computed = body.input_hash if canonical is None else binding.input_hash(canonical)
@@ -83,12 +81,8 @@ class RequestApproval:
         if issues:
             raise InputInvalid(issues)
         ask = ask_of(authority, client, body, audience, str(computed), held=canonical is not None)
-        try:
-            terms = authority.judge_ask(client, ask)
-            window = window_of(body, terms, self._limits)
-        except (Forbidden, InputInvalid):
-            await self._directory.confirm(caller)  # there may be other rules by now
-            raise
+        terms = authority.judge_ask(client, ask)
+        window = window_of(body, terms, self._limits)
         ask = under(ask, terms, authority.version, caller.credential)
         new = self._creation(ask, body, window, canonical, admitted, idempotency_key)
         return self._answered(client, await self._store.create(ask, new, epoch=caller.epoch), window)
