@@ -6,12 +6,14 @@ them does so with the rights of whoever can open the store.
 
 from collections.abc import AsyncIterator, Sequence
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, UnsetType
+from msgspec.structs import asdict
 
 from placet.application.grants import Seals
+from placet.application.record_shapes import TrailView
 from placet.application.rulings import rfc3339
+from placet.application.views import Sight, trail_view
 from placet.domain.errors import ApprovalNotFound, InternalError
-from placet.domain.model import TrailEntry
 from placet.store import keys
 from placet.store.approvals import Approvals
 from placet.store.record import Record
@@ -20,27 +22,14 @@ from placet.store.stream import Transition
 _PAGE = 200
 
 
-class AuditLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class AuditLine(TrailView, frozen=True, kw_only=True, omit_defaults=True):
     """A line of a trail, with what it is a trail of. ``spoilt``: the record is not as Placet wrote it."""
 
     tenant: str
     approval: str
-    seq: int
-    at: str
-    type: str
-    by: str
     capability: str | UnsetType = UNSET
     actor: str | UnsetType = UNSET
     asked_by: str | UnsetType = UNSET
-    channel: str | UnsetType = UNSET
-    credential: str | UnsetType = UNSET
-    code: str | UnsetType = UNSET
-    count: int | UnsetType = UNSET
-    decision: str | UnsetType = UNSET
-    rule: str | UnsetType = UNSET
-    policy: str | UnsetType = UNSET
-    digest: str | UnsetType = UNSET
-    input_hash: str | UnsetType = UNSET
     spoilt: bool = False
 
 
@@ -109,9 +98,10 @@ class Audit:
         except (InternalError, ValueError, LookupError, RecursionError):
             return [_unreadable(record)]
         return [
-            _line(
-                record,
-                entry,
+            AuditLine(
+                **asdict(trail_view(entry, Sight.WHOLE)),
+                tenant=record.tenant,
+                approval=record.id,
                 capability=ask.capability,
                 actor=ask.actor.id,
                 asked_by=ask.asked_by,
@@ -119,32 +109,6 @@ class Audit:
             )
             for entry in entries
         ]
-
-
-def _line(
-    record: Record, entry: TrailEntry, *, capability: str, actor: str, asked_by: str, spoilt: bool
-) -> AuditLine:
-    return AuditLine(
-        tenant=record.tenant,
-        approval=record.id,
-        seq=entry.seq,
-        at=rfc3339(entry.at_ms),
-        type=entry.type,
-        by=entry.by,
-        capability=capability,
-        actor=actor,
-        asked_by=asked_by,
-        channel=entry.channel,
-        credential=entry.credential,
-        code=entry.code,
-        count=entry.count,
-        decision=entry.decision,
-        rule=entry.rule,
-        policy=entry.policy,
-        digest=entry.digest,
-        input_hash=entry.input_hash,
-        spoilt=spoilt,
-    )
 
 
 def _unreadable(record: Record) -> AuditLine:

@@ -91,8 +91,7 @@ class ConsumeApproval:
         answer = await self._store.consume(caller.tenant, approval_id, spend, epoch=caller.epoch)
         if refusal is not None and answer.ruling is Ruling.REFUSED:
             raise refusal
-        approval = self._seals.taken(answer, client.name)
-        self._seals.prove_grant(approval, call)
+        approval = self._seals.taken(answer, client.name, call)
         return Consumed(approval=approval, replayed=answer.ruling is Ruling.REPLAYED)
 
     async def introspect(self, caller: Caller, client: Client, body: Introspect) -> Verdict:

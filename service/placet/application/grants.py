@@ -81,7 +81,10 @@ class Seals:
             InternalError: Votes are missing or forged, or the record is not the one they were on, or it had
                 ended before. An alarm goes to the log; the caller learns nothing.
         """
-        voted = approvers(self._cast(approval), approval.digest)
+        self._prove_granted(approval, self._cast(approval), call)
+
+    def _prove_granted(self, approval: Approval, genuine: tuple[CastVote, ...], call: str | None) -> None:
+        voted = approvers(genuine, approval.digest)
         enough = len(voted) >= max(approval.ask.required, approval.required)
         spoilt = not enough or _outlives(approval) or not _ENDED.isdisjoint(approval.ends)
         if spoilt or not self._holds_together(approval, call):
@@ -95,49 +98,55 @@ class Seals:
                 goes to the log.
         """
         blind = approval.ask.input_held and approval.input is None
-        forged = len(tuple(self._cast(approval))) < len(approval.votes)  # an edit changes what is shown
+        forged = len(self._cast(approval)) < len(approval.votes)  # an edit changes what is shown
         if blind or forged or not self._holds_together(approval, None):
             raise _alarm("a card is not what its digest says", approval)
 
-    def opened(self, record: Record) -> Approval:
+    def opened(self, record: Record, call: str | None = None) -> Approval:
         """The approval that a record tells of, every decision in it as it was made.
+
+        ``call`` is the hash of the call that is about to run on it, where one is.
 
         Raises:
             InternalError: It can't be read, or somebody else wrote a decision into the store.
         """
-        record.derived(("decided", self._ring.sealer), lambda: self.prove_decided(record.written()))
+        record.derived(
+            ("decided", self._ring.sealer, call), lambda: self.prove_decided(record.written(), call)
+        )
         return record.approval()
 
-    def taken(self, answer: Answer, client: str | None = None) -> Approval:
-        """The record that an attempt was about, where it had its way; ``client`` made the attempt.
+    def taken(self, answer: Answer, client: str | None = None, call: str | None = None) -> Approval:
+        """The record that an attempt was about, where it had its way; ``client`` made it, to run ``call``.
 
         Raises:
             PlacetError: The error of the ruling, where that is a refusal.
             InternalError: As :meth:`opened`.
         """
-        approval = None if answer.record is None else self.opened(answer.record)
-        if approval is None or answer.ruling not in machine.TAKEN:
+        taken = answer.ruling in machine.TAKEN
+        approval = None if answer.record is None else self.opened(answer.record, call if taken else None)
+        if approval is None or not taken:
             party = approval is not None and client in {approval.ask.asked_by, approval.ask.audience}
             raise error_for(answer.ruling, approval, party=party)
         return approval
 
-    def prove_decided(self, approval: Approval) -> None:
+    def prove_decided(self, approval: Approval, call: str | None = None) -> None:
         """Nothing, where every decision that a record shows was made, and its state follows from them.
 
         Raises:
             InternalError: Somebody else wrote one into the store. An alarm goes to the log.
         """
+        genuine = self._cast(approval)
         if approval.status in _GRANTED:
-            self.prove_grant(approval)
+            self._prove_granted(approval, genuine, call)
         rejected = any(cast.vote.decision is Verdict.REJECT for cast in approval.votes)
         unfounded = approval.status is Status.REJECTED and not rejected
-        if unfounded or len(tuple(self._cast(approval))) < len(approval.votes):
+        if unfounded or len(genuine) < len(approval.votes):
             raise _alarm("a decision's seal is broken", approval)
 
-    def _cast(self, approval: Approval) -> Iterable[CastVote]:
+    def _cast(self, approval: Approval) -> tuple[CastVote, ...]:
         """The votes that were really cast on this record."""
         verify, on = self._ring.sealer.verify, approval.sealed.seal
-        return (
+        return tuple(
             cast for cast in approval.votes if verify(SEAL_KIND, (on, cast.sealed.document), cast.sealed.seal)
         )
 

@@ -273,6 +273,7 @@ class ReadApprovals:
             approvers=[ApproverClaim(id=each.vote.approver.id, at_ms=each.at_ms) for each in votes],
             now_ms=approval.now_ms,
             use_by_ms=approval.use_by_ms,
+            minted=self._ring.minted,
         )
 
 

@@ -14,6 +14,7 @@ from placet.tokens.claims import (
     TokenClaims,
 )
 from placet.tokens.keys import SigningKey
+from placet.tokens.minted import Minted
 
 _JWS = PyJWS(algorithms=[ALGORITHM])
 _CLAIMS = msgspec.json.Decoder(TokenClaims)
@@ -34,8 +35,9 @@ def mint(  # noqa: PLR0913 - one keyword per claim; a Struct to carry them would
     approvers: Sequence[ApproverClaim],
     now_ms: int,
     use_by_ms: int,
+    minted: Minted | None = None,
 ) -> str:
-    """A token for the grant, signed with ``key`` (compact JWS, RFC 7515 §3.1).
+    """A token for the grant, signed with ``key`` (compact JWS, RFC 7515 §3.1), and noted in ``minted``.
 
     A grant is alive *at* its deadline and dead after it; a JWT is dead *at* its ``exp`` (RFC 7519
     §4.1.4) and counts in seconds. So ``exp`` is the first whole second after the deadline: the token
@@ -66,9 +68,11 @@ def mint(  # noqa: PLR0913 - one keyword per claim; a Struct to carry them would
             apr=tuple(approvers),
         )
     )
-    _CLAIMS.decode(payload)  # a Struct's constructor does not check its members
+    claims = _CLAIMS.decode(payload)  # a Struct's constructor does not check its members
     headers = {"typ": TOKEN_TYPE, "kid": key.kid}
     token = _JWS.encode(payload, key.private, algorithm=ALGORITHM, headers=headers)
     if len(token) > MAX_TOKEN_BYTES:
         raise ValueError(f"the token would be longer than {MAX_TOKEN_BYTES} bytes")
+    if minted is not None:
+        minted.remember(token, key.kid, claims)
     return token

@@ -15,6 +15,7 @@ from placet.tokens import base64url
 from placet.tokens.claims import ALGORITHM
 from placet.tokens.keyring import RETIREMENT_GRACE_MS, Keyring
 from placet.tokens.keys import RetiredKey, SigningKey
+from placet.tokens.minted import Minted
 
 JWKS_MAX_AGE_S = 240
 """``Cache-Control: max-age`` of the document, a minute below
@@ -56,13 +57,19 @@ class VerificationKey(Struct, frozen=True, kw_only=True):
 
 
 class VerificationKeys(Struct, frozen=True, kw_only=True):
-    """The keys that a token may name, by kid; ``revoked`` are the kids that it must not."""
+    """The keys that a token may name, by kid; ``revoked`` are the kids that it must not.
+
+    ``minted`` are tokens whose signature and form need not be proven; all else is judged of them as well.
+    """
 
     by_kid: Mapping[str, VerificationKey]
     revoked: frozenset[str] = frozenset()
+    minted: Minted | None = None
 
     @classmethod
-    def from_keyring(cls, ring: Keyring, *, heeded: Collection[str] = ()) -> Self:
+    def from_keyring(
+        cls, ring: Keyring, *, heeded: Collection[str] = (), minted: Minted | None = None
+    ) -> Self:
         """What a holder of the ring accepts, who has heard that the ``heeded`` kids are revoked too.
 
         Next is accepted too: another replica may have rotated a moment ago, and its private part is
@@ -75,7 +82,8 @@ class VerificationKeys(Struct, frozen=True, kw_only=True):
         for key in ring.retired:
             last_iat_ms = key.retired_at_ms + RETIREMENT_GRACE_MS
             keys[key.kid] = VerificationKey(public=key.public, last_iat_ms=last_iat_ms)
-        return cls(by_kid=keys, revoked=frozenset(key.kid for key in ring.revoked).union(heeded))
+        revoked = frozenset(key.kid for key in ring.revoked).union(heeded)
+        return cls(by_kid=keys, revoked=revoked, minted=minted)
 
     @classmethod
     def from_jwks(cls, document: bytes) -> Self:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from placet.tokens.jwks import VerificationKeys
 from placet.tokens.keyring import Keyring, KeyringError
 from placet.tokens.keys import SigningKey
+from placet.tokens.minted import Minted
 from placet.tokens.seal import Sealer
 
 _MAX_BYTES = 1 << 20  # a ring that remembers a thousand revoked keys takes a sixth of this
@@ -50,11 +51,13 @@ class KeyringFile:
         ring: the keyring, as the file has it.
         verification_keys: what its tokens are verified with.
         sealer: what its votes and credentials are sealed with.
+        minted: the tokens that were minted here.
     """
 
     ring: Keyring
     verification_keys: VerificationKeys
     sealer: Sealer
+    minted: Minted
 
     def __init__(self, path: Path) -> None:
         """Read the file at ``path``.
@@ -64,6 +67,7 @@ class KeyringFile:
         """
         self._path = path
         self._heeded: frozenset[str] = frozenset()
+        self.minted = Minted()
         self._take(*_read(path))
 
     @property
@@ -125,7 +129,9 @@ class KeyringFile:
         self._trust()
 
     def _trust(self) -> None:
-        self.verification_keys = VerificationKeys.from_keyring(self.ring, heeded=self._heeded)
+        self.verification_keys = VerificationKeys.from_keyring(
+            self.ring, heeded=self._heeded, minted=self.minted
+        )
 
 
 def load(path: Path) -> Keyring:

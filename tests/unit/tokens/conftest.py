@@ -101,11 +101,12 @@ def check(ring: Keyring) -> Check:
         token: str,
         *,
         keys: VerificationKeys = ours,
+        issuer: str = "https://placet.example",
+        audience: str = "svc",
         tenant: str = "default",
         now_ms: int | None = NOW_MS,
     ) -> TokenClaims:
-        issuer = "https://placet.example"
-        return verify(token, keys, issuer=issuer, audience="svc", tenant=tenant, now_ms=now_ms)
+        return verify(token, keys, issuer=issuer, audience=audience, tenant=tenant, now_ms=now_ms)
 
     return check
 
