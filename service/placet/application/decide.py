@@ -10,7 +10,7 @@ from placet.application.grants import Seals, hashes_of, standing
 from placet.application.rulings import error_for
 from placet.application.views import sight_of
 from placet.domain import binding
-from placet.domain.authority import BUILT_IN, Authority
+from placet.domain.authority import BUILT_IN
 from placet.domain.canonical import canonicalize
 from placet.domain.error_terms import Issue
 from placet.domain.errors import InputInvalid
@@ -19,7 +19,6 @@ from placet.domain.limits import USE_WITHIN_MAX_MS, Limits
 from placet.domain.machine import Change, Ruling
 from placet.domain.model import Approval, Ask, Edited, Status, Verdict, Vote
 from placet.domain.principals import Client
-from placet.domain.voters import Voter
 from placet.store.approvals import Approvals
 from placet.store.attempts import Ballot
 
@@ -68,7 +67,7 @@ class DecideApproval:
         change = None if body.input is UNSET else _change(ask, body, counts=authority.edit_counts(ask))
         if change is not None and change.digest == body.digest and refusal is None and not hidden:
             raise InputInvalid([Issue(path="/input", message="It changes nothing; approve instead.")])
-        person = _known_as(authority, voter, shown)
+        person = authority.known_as(voter, (cast.vote for cast in standing(shown.votes)))
         vote = Vote(
             decision=body.decision,
             approver=voter.person,
@@ -120,13 +119,6 @@ class DecideApproval:
             issues.append(Issue(path="/comment", message=f"It must be at most {most} characters."))
         if issues:
             raise InputInvalid(issues)
-
-
-def _known_as(authority: Authority, voter: Voter, shown: Approval) -> str:
-    """What tells the voter from others on this record: the name they voted under before, if they have."""
-    mine = {voter.key, *voter.also}
-    votes = (cast.vote for cast in standing(shown.votes))
-    return next((vote.key for vote in votes if vote.key and authority.key_of(vote) in mine), voter.key)
 
 
 def _change(ask: Ask, body: Decide, *, counts: bool) -> Change:

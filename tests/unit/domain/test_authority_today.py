@@ -5,15 +5,13 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from placet.application.decide import _known_as
 from placet.domain.authority import Authority
-from placet.domain.model import Actor, ActorKind, Ask, CastVote, Edited, Effect, Risk, Verdict, Vote
+from placet.domain.model import Actor, ActorKind, Ask, Edited, Effect, Risk, Verdict, Vote
 from placet.domain.people import Member, People, Subject
 from placet.domain.principals import Approver, Client, Key, Scope
 from placet.domain.rules import Approvers, EditRule, Floor, Policies, Rule, Terms
 from placet.domain.vouched import Vouched
-from tests.factories import a_ballot, an_ask, unsealed
-from tests.records import a_record
+from tests.factories import a_ballot, an_ask
 
 ISS = "https://login.example"
 ANYONE = Approvers(groups=frozenset({"ops"}))
@@ -79,13 +77,6 @@ class TestCredentials:
         assert refused(among(people, clients=[renewed]), vote) == "approver-no-longer-entitled"
 
 
-def shown(*votes: Vote) -> Any:
-    """A record with these votes."""
-    approval = a_record().approval()
-    cast = tuple(CastVote(vote=vote, sealed=unsealed(vote), at_ms=0) for vote in votes)
-    return structs.replace(approval, votes=cast)
-
-
 class TestRenamed:
     """Whoever is renamed or linked while a question waits is who they were."""
 
@@ -94,8 +85,8 @@ class TestRenamed:
         today = among(a_member("bobby", "bob"), a_member("cy"))
         voter = today.voter(with_keys("bobby"))
         assert voter.key == "bobby"
-        assert _known_as(today, voter, shown(a_vote("cy", key="cy"), a_vote("bob", key="bob"))) == "bob"
-        assert _known_as(today, voter, shown(a_vote("cy", key="cy"))) == "bobby"
+        assert today.known_as(voter, [a_vote("cy", key="cy"), a_vote("bob", key="bob")]) == "bob"
+        assert today.known_as(voter, [a_vote("cy", key="cy")]) == "bobby"
 
     def test_a_stranger_who_was_linked_is_the_same_person(self) -> None:
         """The issuer's word in the vote leads to them."""
@@ -107,7 +98,7 @@ class TestRenamed:
         )
         assert before.people.key("default", word.stranger_id) == word.stranger_id
         voter = today.voter(with_keys("ann"))
-        assert _known_as(today, voter, shown(vote)) == word.stranger_id
+        assert today.known_as(voter, [vote]) == word.stranger_id
         assert today.is_requester(voter, an_ask(actor=Actor(id=word.stranger_id, kind=ActorKind.AGENT)))
 
     def test_who_changed_an_input_does_not_approve_it_under_another_name(self) -> None:

@@ -1,0 +1,155 @@
+"""Who is who in a tenant, as of one epoch: the principals and the operator's directory together.
+
+Whatever somebody comes in with is resolved to one person here, and every name that is known of them leads to
+the same key. What a person may do is :mod:`placet.domain.authority`'s to say.
+"""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from msgspec import UNSET, Struct, structs
+
+from placet.domain.identity import fold
+from placet.domain.model import Ask, Person, Vote
+from placet.domain.people import Issuer, People
+from placet.domain.principals import Approver, Client, Principal
+from placet.domain.voters import CHANNEL_API, CHANNEL_SLACK, CHANNEL_WEB, OWN_CHANNELS, Voter, elsewhere
+from placet.domain.vouched import Vouched
+
+
+class Identities(Struct, frozen=True, kw_only=True):
+    """Everybody of one tenant.
+
+    Attributes:
+        tenant: Whose they are.
+        clients: Those with a live credential, by name.
+        approvers: Those with a live credential, by id.
+        people: The operator's directory.
+        issuers: Those whose tokens name people, by ``iss``; only those of this tenant count.
+        retired: Clients without a live credential: their owners still stand behind what they do.
+    """
+
+    tenant: str
+    clients: Mapping[str, Client]
+    approvers: Mapping[str, Approver]
+    people: People
+    issuers: Mapping[str, Issuer] = MappingProxyType({})
+    retired: tuple[Client, ...] = ()
+
+    def vouched(self, word: Vouched, name: str | None = None) -> Approver | None:
+        """Whoever an issuer vouches for; ``None`` where its word is not, or no more, worth anything here.
+
+        An address leads to a member only where the directory does not say who they are to this issuer: else
+        whoever got a colleague's old address would be that colleague.
+        """
+        issuer = self.issuers.get(word.iss)
+        if issuer is None or issuer.tenant != self.tenant:
+            return None
+        member = self.people.by_subject(word.subject)
+        if member is None and issuer.email_authoritative and word.email is not None:
+            addressed = self.people.named(self.tenant, word.email)
+            if addressed is not None and all(known.iss != word.iss for known in addressed.subjects):
+                member = addressed
+        if member is None:
+            return Approver(
+                tenant=self.tenant, id=word.stranger_id, display_name=name, groups=word.groups, vouched=word
+            )
+        if member.tenant != self.tenant:
+            return None
+        return Approver(
+            tenant=self.tenant,
+            id=member.id,
+            display_name=member.name,
+            vouched=structs.replace(word, groups=()),  # the directory's are the member's
+        )
+
+    def voter(self, principal: Principal, named: str = "") -> Voter:
+        """Whoever is behind a caller: the caller itself, or the person that a bridge names.
+
+        A member's groups are the directory's; those of a credential count for whoever is none.
+        """
+        bridge = principal if isinstance(principal, Client) else None
+        channel = CHANNEL_API
+        if bridge is not None:
+            channel = f"bridge:{bridge.name}" if bridge.name in OWN_CHANNELS else bridge.name
+        person_id = named if isinstance(principal, Client) else principal.id
+        credential = self.approvers.get(person_id) if isinstance(principal, Client) else principal
+        member = self.people.member(self.tenant, person_id)
+        known_as = member.name if member is not None else credential and credential.display_name
+        groups = frozenset(credential.groups) if credential is not None else frozenset()
+        key = self.people.key(self.tenant, person_id)
+        word = UNSET if isinstance(principal, Client) else principal.vouched
+        aliases = () if word is UNSET else word.aliases
+        return Voter(
+            person=Person(id=person_id if member is None else member.id, display_name=known_as or None),
+            key=key,
+            groups=groups if member is None else member.groups,
+            is_member=member is not None,
+            channel=channel,
+            bridge=bridge,
+            also=frozenset(self.people.key(self.tenant, name) for name in elsewhere(member, word)),
+            mistakable=any(self.people.key(self.tenant, alias) != key for alias in self._known(aliases)),
+            vouched=word,
+        )
+
+    def _known(self, names: Iterable[str]) -> Iterable[str]:
+        return (name for name in names if self.people.knows(self.tenant, name))
+
+    def is_requester(self, voter: Voter, ask: Ask) -> bool:
+        """Whether the person is on the asking side, under any name that is known of them.
+
+        That is: the actor, whoever it acts for, and the owners of both and of the asking client, those of
+        today and those of when it asked. Whatever kind the asker says its actor is: a claim only ever takes
+        rights away.
+        """
+        actors = (ask.actor.id, *ask.actor.on_behalf_of)
+        behind = (*actors, ask.asked_by, *ask.owners, *self.owners(ask))
+        return not self.keys_of(behind).isdisjoint({voter.key, *voter.also})
+
+    def keys_of(self, names: Iterable[str]) -> set[str]:
+        """The people of these names, and those who own what is called so."""
+        names = tuple(names)
+        people = {self.people.key(self.tenant, name) for name in names}
+        return people | self.people.owners_of(self.tenant, names)
+
+    def key_of(self, vote: Vote) -> str:
+        """What tells the person who cast a vote from others today: the directory may have changed since."""
+        principal = None if vote.vouched is UNSET else self.vouched(vote.vouched)
+        return self.people.key(self.tenant, vote.approver.id if principal is None else principal.id)
+
+    def owners(self, ask: Ask) -> Iterable[str]:
+        """The people behind the client that asked, and behind any client that the actor is or acts for."""
+        actors = {fold(name) for name in (ask.actor.id, *ask.actor.on_behalf_of)}
+        return (
+            owner
+            for client in (*self.clients.values(), *self.retired)
+            if client.name == ask.asked_by or fold(client.name) in actors
+            for owner in client.owners
+        )
+
+    def known_as(self, voter: Voter, votes: Iterable[Vote]) -> str:
+        """What tells a voter from others among these votes: the key they voted under before, if they have."""
+        mine = {voter.key, *voter.also}
+        return next((vote.key for vote in votes if vote.key and self.key_of(vote) in mine), voter.key)
+
+    def behind(self, vote: Vote) -> Principal | None:
+        """Who brought a vote in, where they could today: the bridge it came over, or the person."""
+        person_id = vote.approver.id
+        if vote.submitted_by is not None:
+            return _showing(self.clients.get(vote.submitted_by), vote)
+        if vote.vouched is not UNSET:
+            principal = self.vouched(vote.vouched)
+            return principal if principal is not None and principal.id == person_id else None
+        member = self.people.member(self.tenant, person_id)
+        if vote.channel != CHANNEL_SLACK and person_id in self.approvers:
+            return _showing(self.approvers[person_id], vote)
+        # Over the API there is no other way in than a credential of one's own or an issuer's word.
+        ways_in = {CHANNEL_SLACK: member.slack, CHANNEL_WEB: member.subjects} if member is not None else {}
+        return Approver(tenant=self.tenant, id=person_id) if ways_in.get(vote.channel) else None
+
+
+def _showing(principal: Principal | None, vote: Vote) -> Principal | None:
+    """Who cast a vote, where what they showed for it counts today: a revoked secret's votes are its own."""
+    if principal is None or vote.credential is None:
+        return principal
+    return principal if any(key.kid == vote.credential for key in principal.keys) else None
