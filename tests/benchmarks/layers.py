@@ -19,13 +19,14 @@ _LAYERS: Sequence[tuple[str, Sequence[str]]] = (
     ("transport", ("placet/api/", "placet/app.py")),
     ("store link, redis-py", ("placet/store/link.py", "redis/", "hiredis/", "asyncio/streams.py")),
     ("store arguments", ("placet/store/approvals.py", "placet/store/keys.py")),
-    ("fold of the record", ("placet/store/codec.py",)),
+    ("fold of the record", ("placet/store/codec.py", "placet/store/record.py")),
     ("tokens", ("placet/tokens/", "jwt/", "cryptography/")),
     ("seals", ("placet/application/grants.py",)),
     (
         "view",
         (
             "placet/application/views.py",
+            "placet/application/record_shapes.py",
             "placet/application/rulings.py",
             "placet/domain/faces.py",
             "placet/domain/errors.py",

@@ -1,25 +1,21 @@
 """Read: one record, at once or when it changes; pages of them; a trail."""
 
 import asyncio
-import base64
-import binascii
 import logging
-import re
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
 from msgspec import Struct
 
 from placet.application.clock import Clock
+from placet.application.cursors import cursor_of, cursor_to, member_of
 from placet.application.directory import Caller
 from placet.application.grants import Seals, approvers
 from placet.application.rights import Rights
 from placet.application.rulings import error_for
 from placet.application.views import Sight, sight_of
 from placet.application.waiters import Waiters, resolve
-from placet.domain.error_terms import Issue
-from placet.domain.errors import ApprovalNotFound, InputInvalid, InternalError
-from placet.domain.limits import ID_PATTERN
+from placet.domain.errors import ApprovalNotFound, InternalError
 from placet.domain.model import Approval, Status, TrailEntry
 from placet.domain.principals import Client, Principal, Scope
 from placet.store import keys
@@ -35,7 +31,6 @@ FALLBACK_S = 15.0
 _SCAN_PAGES = 5
 _SCAN_CHUNK = 200
 """One filtered page looks through at most so many pages of so many records before it comes back short."""
-_MEMBER = re.compile(rf"[0-9]{{13}}:{ID_PATTERN}")
 
 _log = logging.getLogger(__name__)
 
@@ -206,7 +201,7 @@ class ReadApprovals:
             Rejudge: Credentials changed meanwhile.
         """
         index = _index(caller.principal, filters)
-        after = None if cursor is None else _member_of(cursor)
+        after = None if cursor is None else member_of(cursor)
         chunk = limit if filters == Filters() else max(limit, _SCAN_CHUNK)
         items: list[Seen] = []
         for _ in range(_SCAN_PAGES):
@@ -219,11 +214,11 @@ class ReadApprovals:
                 if seen is None:
                     continue
                 if len(items) == limit:
-                    return Listed(items=tuple(items), next_cursor=_cursor_of(_member(items[-1].approval)))
+                    return Listed(items=tuple(items), next_cursor=cursor_of(items[-1].approval))
                 items.append(seen)
             if after is None or (items and len(page.records) < chunk):  # it ended early: these are large
                 break
-        return Listed(items=tuple(items), next_cursor=None if after is None else _cursor_of(after))
+        return Listed(items=tuple(items), next_cursor=None if after is None else cursor_to(after))
 
     def _listed(self, caller: Caller, record: Record, filters: Filters) -> Seen | None:
         """A record as it stands in a list, which one that was spoilt must not make unreadable."""
@@ -287,23 +282,3 @@ def _index(caller: Principal, filters: Filters) -> str:
     if filters.run is not None:
         return keys.run_index(filters.run)
     return keys.pending_index() if filters.status is Status.PENDING else keys.all_index()
-
-
-def _member(approval: Approval) -> str:
-    return keys.member(approval.requested_at_ms, approval.ask.id)
-
-
-def _cursor_of(member: str) -> str:
-    return base64.urlsafe_b64encode(member.encode()).decode().rstrip("=")
-
-
-def _member_of(cursor: str) -> str:
-    try:
-        member = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode("ascii")
-    except (binascii.Error, UnicodeError, ValueError):
-        member = ""
-    if not _MEMBER.fullmatch(member):
-        raise InputInvalid(
-            [Issue(path="/cursor", message="It is not a cursor of this list; start without one.")]
-        )
-    return member

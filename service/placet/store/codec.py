@@ -87,6 +87,12 @@ def write_line(at_ms: int, kind: str, sealed: Sealed) -> bytes:
     return b"%d %b %b" % (at_ms, kind.encode(), sealed.stored)
 
 
+def number(fields: Mapping[bytes, bytes], name: bytes) -> int | None:
+    """A number among compared fields."""
+    value = fields.get(name)
+    return None if value is None else int(value)
+
+
 _LETTERS = {"a": Verdict.APPROVE, "r": Verdict.REJECT, "c": Verdict.EDIT}
 
 

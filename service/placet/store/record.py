@@ -11,11 +11,11 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import Raw, Struct
 
 from placet.domain import machine
 from placet.domain.errors import InternalError
-from placet.domain.events import SYSTEM, EventType
+from placet.domain.events import EventType
 from placet.domain.model import (
     Approval,
     Ask,
@@ -29,7 +29,8 @@ from placet.domain.model import (
     Verdict,
     Vote,
 )
-from placet.store.codec import Named, Report, Spent, read_line, refusal_code, votes_of, write_line
+from placet.store.codec import Report, Spent, number, read_line, votes_of, write_line
+from placet.store.trail import entries_of
 
 KEPT_RECORDS = 1024
 KEPT_RECORD_BYTES = 8 * 1024
@@ -47,16 +48,13 @@ _ask = msgspec.json.Decoder(Ask).decode
 _vote = msgspec.json.Decoder(Vote).decode
 _spent = msgspec.json.Decoder(Spent).decode
 _report = msgspec.json.Decoder(Report).decode
-_named = msgspec.json.Decoder(Named).decode
 
 _VOTES = {
     kind.encode() for kind in (EventType.VOTED, EventType.EDITED, EventType.APPROVED, EventType.REJECTED)
 }
-_REQUESTED = EventType.REQUESTED.encode()
 _CONSUMED = EventType.CONSUMED.encode()
 _REPORTED = EventType.REPORTED.encode()
 _ENDS = {status.encode(): status for status in machine.TERMINAL}
-_REFUSED = EventType.REFUSED.encode() + b":"
 
 
 class Record(Struct, frozen=True, kw_only=True):
@@ -138,8 +136,8 @@ class Record(Struct, frozen=True, kw_only=True):
             asked_by=fields[b"k"].decode(),
             audience=fields.get(b"u", fields[b"k"]).decode(),
             expires_at_ms=int(fields[b"x"]),
-            use_within_ms=_number(fields, b"w"),
-            use_by_ms=_number(fields, b"b"),
+            use_within_ms=number(fields, b"w"),
+            use_by_ms=number(fields, b"b"),
             required=int(fields[b"q"]),
             votes=votes_of(fields.get(b"v", b"").decode()),
             input=self.input,
@@ -167,42 +165,13 @@ class Record(Struct, frozen=True, kw_only=True):
 
     def trail(self) -> list[TrailEntry]:
         """The audit trail: the log, an expiry not yet written, and refusals that were only counted."""
-        fields = self.fields
-        asked = fields.get(b"h", fields[b"g"]).hex()
-        entries = [_trail_entry(seq, line, asked) for seq, line in enumerate(self.log, start=1)]
-        status = Status(fields[b"s"].decode())
-        expires_at_ms, use_by_ms = int(fields[b"x"]), _number(fields, b"b")
-        if machine.settle(status, expires_at_ms, use_by_ms, self.now_ms) is not status:
-            deadline = expires_at_ms if status is Status.PENDING else use_by_ms
-            entries.append(
-                TrailEntry(
-                    seq=len(entries) + 1, at_ms=deadline or self.now_ms, type=EventType.EXPIRED, by=SYSTEM
-                ),
-            )
-        for name, count in sorted(fields.items()):
-            if name.startswith(b"z:"):
-                entries.append(
-                    TrailEntry(
-                        seq=len(entries) + 1,
-                        at_ms=self.now_ms,
-                        type=EventType.REFUSED,
-                        by="various",
-                        code=refusal_code(name[2:].decode()),
-                        count=int(count),
-                    ),
-                )
-        return entries
+        return entries_of(self.fields, self.log, self.now_ms)
 
 
 @lru_cache(maxsize=KEPT_RECORDS)
 def _kept(*_parts: object) -> dict[Hashable, Any]:
     """What was derived of these parts so far."""
     return {}
-
-
-def _number(fields: Mapping[bytes, bytes], name: bytes) -> int | None:
-    value = fields.get(name)
-    return None if value is None else int(value)
 
 
 def _moment(text: bytes) -> int:
@@ -292,33 +261,3 @@ def _approval(
         ends=frozenset(history.ends),
         now_ms=0,
     )
-
-
-def _trail_entry(seq: int, line: bytes, asked: str) -> TrailEntry:
-    """A line of the log, told; ``asked`` is the digest as it was asked."""
-    at_ms, kind, sealed = read_line(line)
-    named = _named(sealed.document)
-    refused = kind.startswith(_REFUSED)
-    digest, input_hash = named.digest, named.input_hash
-    if named.edited is not None:
-        digest, input_hash = named.edited.digest, named.edited.input_hash
-    elif kind == _REQUESTED:
-        digest = asked
-    return TrailEntry(
-        seq=seq,
-        at_ms=at_ms,
-        type=EventType.REFUSED if refused else kind.decode(),
-        by=named.actor(),
-        channel=_told_or_unset(named.channel),
-        credential=_told_or_unset(named.credential),
-        code=refusal_code(kind[len(_REFUSED) :].decode()) if refused else UNSET,
-        decision=UNSET if named.decision is None else named.decision,
-        rule=_told_or_unset(named.rule or None),
-        policy=_told_or_unset(named.policy),
-        digest=_told_or_unset(digest),
-        input_hash=_told_or_unset(input_hash),
-    )
-
-
-def _told_or_unset(value: str | None) -> str | UnsetType:
-    return UNSET if value is None else value

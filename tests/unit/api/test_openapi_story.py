@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from placet.api import openapi_examples as examples
 from placet.api import openapi_story as story
-from placet.application import query
+from placet.application import cursors
 from placet.application.asking import ask_of, under
 from placet.application.commands import Consume, Create, Decide, Introspect
 from placet.application.consume import presented
@@ -123,7 +123,7 @@ def test_the_introspection_presents_the_same_call() -> None:
 def test_the_cursor_is_one_that_a_list_takes() -> None:
     """It names the place of the record in the list."""
     page = examples.ANSWERS["list_approvals"][200]["page"].value
-    assert query._member_of(page["next_cursor"]).endswith(story.APPROVAL_ID)
+    assert cursors.member_of(page["next_cursor"]).endswith(story.APPROVAL_ID)
 
 
 def test_an_approver_is_not_shown_what_is_redacted() -> None:
