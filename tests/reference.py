@@ -33,10 +33,9 @@ class Model:
         if ruling is Ruling.OK:
             state = _counted(state, attempt)
             verdicts = [verdict for _, verdict in state.votes]
-            if attempt.verdict is Verdict.REJECT:
-                if verdicts.count(Verdict.REJECT) >= attempt.rejections:
-                    state = replace(state, status=Status.REJECTED)
-            elif verdicts.count(Verdict.APPROVE) >= state.required:
+            if verdicts.count(Verdict.REJECT) >= attempt.rejections:
+                state = replace(state, status=Status.REJECTED)
+            elif attempt.verdict is not Verdict.REJECT and verdicts.count(Verdict.APPROVE) >= state.required:
                 deadline_ms = machine.use_by_ms(
                     expires_at_ms=state.expires_at_ms, use_within_ms=state.use_within_ms, now_ms=now_ms
                 )

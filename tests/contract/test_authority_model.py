@@ -82,11 +82,12 @@ class Ruling(Struct, frozen=True):
 
 
 class Cast(Struct, frozen=True):
-    """A vote that counted."""
+    """A vote that counted; ``secret`` tells which of their credentials was shown for it."""
 
     approves: bool
     channel: str
     comment: bool
+    secret: int = 0
 
 
 class Question:
@@ -152,6 +153,7 @@ class Judging(RuleBasedStateMachine):
         self.replicas: list[Harness] = []
         self.parties: dict[str, Party] = {}
         self.live = {*PEOPLE, BRIDGE}
+        self.secrets = dict.fromkeys(self.live, 0)
         self.run(self._open())
 
     def teardown(self) -> None:
@@ -200,6 +202,7 @@ class Judging(RuleBasedStateMachine):
             issued = self.run(enrolment.rotate("default", field))
             self.parties[name].credential = issued.credential
             self.live.add(name)
+            self.secrets[name] += 1
 
     @precondition(lambda self: len(self.questions) < MOST_QUESTIONS)
     @rule(actor=st.sampled_from(list(ACTORS)), replica=replicas)
@@ -233,7 +236,7 @@ class Judging(RuleBasedStateMachine):
             members["approver"] = {"id": person}
         verdict = "approve" if approves else "reject"
         response = self.run(self.party(name, replica).decide(question.record, verdict, **members))
-        vote = Cast(approves, BRIDGE if bridged else "api", comment)
+        vote = Cast(approves, BRIDGE if bridged else "api", comment, self.secrets[name])
         expected = self.judged(question, person, vote)
         assert told(response) == expected, response.text
         if expected is None:
@@ -302,7 +305,7 @@ class Judging(RuleBasedStateMachine):
             vote = question.votes[person]
             way = person if vote.channel == "api" else BRIDGE
             refusal = self.ruling.refuses(person, vote, question.actor, self.live)
-            if way not in self.live or refusal is not None:
+            if way not in self.live or self.secrets[way] != vote.secret or refusal is not None:
                 return "approver-no-longer-entitled"
         return None if len(question.approvals()) >= self.ruling.quorum else "quorum-no-longer-met"
 

@@ -145,6 +145,17 @@ class TestChangingRules:
         await ruled.now("rejections = 2")
         assert record(await bob.decide(asked, "reject"))["status"] == "rejected"
 
+    async def test_the_no_that_is_enough_by_now(self, under: Opening) -> None:
+        """No yes makes a grant over it: whoever votes next hears that it is rejected."""
+        ruled = await under("rejections = 2")
+        runtime, (ann, bob) = await ruled.h.client(), await ruled.people("ann", "bob")
+        asked = await runtime.asked()
+        record(await ann.decide(asked, "reject"))
+        await ruled.now("rejections = 1")
+        voted = record(await bob.decide(asked))
+        assert (voted["status"], voted["quorum"]) == ("rejected", quorum(rejections=2, approved=1, rejected=1))
+        assert refusal(await runtime.consume(asked))[1] == "APPROVAL_REJECTED"
+
     async def test_a_person_who_was_renamed_is_not_two(self, under: Opening) -> None:
         """Under the new id she may vote once more; the grant of one person is no grant of two."""
         ruled = await under("quorum = 2")

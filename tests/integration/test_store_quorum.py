@@ -130,8 +130,8 @@ class TestRejecting:
         """Rejections short of their number are outvoted."""
         ask = await asked(store, new={"required": 2})
         await cast(store, ask, "ann", REJECT, rejections=2)
-        await cast(store, ask, "bob")
-        await cast(store, ask, "cid")
+        await cast(store, ask, "bob", rejections=2)
+        await cast(store, ask, "cid", rejections=2)
         assert await quorum_of(store, ask) == ("approved", 2, 2, 1)
 
     async def test_a_rule_of_today_that_asks_for_fewer_counts(self, store: Store) -> None:
@@ -152,7 +152,7 @@ class TestTurning:
         turned = await cast(store, ask, "ann", REJECT, rejections=2)
         assert turned.ruling is Ruling.OK
         assert await quorum_of(store, ask) == ("pending", 2, 0, 1)
-        await cast(store, ask, "bob")
+        await cast(store, ask, "bob", rejections=2)
         assert await quorum_of(store, ask) == ("pending", 2, 1, 1)
         assert [each.vote.decision for each in approval_of(await read(store, ask)).votes] == [
             APPROVE,

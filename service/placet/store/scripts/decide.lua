@@ -75,20 +75,10 @@ local required = math.max(tonumber(r.q), tonumber(ARGV[11]))
 if required > tonumber(r.q) then
   redis.call('HSET', a, 'q', num(required))
 end
-if verdict == 'reject' then
-  redis.call('HSET', a, 'v', table.concat(others) .. person .. 'r')
-  if rejections + 1 >= tonumber(ARGV[12]) then
-    close(id, r, 'rejected', now, ARGV[8], retain)
-  else
-    emit(id, 'voted', now, ARGV[8])
-  end
-  return answer('ok', id)
-end
-
-local letter = 'a'
+local letter = string.sub(verdict, 1, 1)
 if verdict == 'edit' then
   -- Whatever was voted before was on another input. The question is another one now: nobody joins it.
-  others, approvals = {}, 0
+  others, approvals, rejections = {}, 0, 0
   letter = ARGV[21] == '1' and 'a' or 'c'
   redis.call('SET', tag .. 'o:' .. id, input_of(id), 'NX')
   redis.call('SET', tag .. 'i:' .. id, ARGV[20])
@@ -97,10 +87,13 @@ if verdict == 'edit' then
   leave_joining(id, r)
 end
 redis.call('HSET', a, 'v', table.concat(others) .. person .. letter)
-if letter == 'a' then
-  approvals = approvals + 1
-end
-if approvals < required then
+approvals = approvals + (letter == 'a' and 1 or 0)
+rejections = rejections + (letter == 'r' and 1 or 0)
+if rejections >= tonumber(ARGV[12]) then
+  -- Also with an approval: where the rules came to ask for fewer rejections, there are enough already.
+  close(id, r, 'rejected', now, ARGV[8], retain)
+  return answer('ok', id)
+elseif verdict == 'reject' or approvals < required then
   emit(id, verdict == 'edit' and 'edited' or 'voted', now, ARGV[8])
   return answer('ok', id)
 end
