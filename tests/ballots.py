@@ -9,7 +9,7 @@ from placet.domain.model import Ask, Verdict
 from placet.store.approvals import Answer
 from placet.store.opened import Store
 from tests.factories import a_ballot, an_edit
-from tests.steps import TENANT
+from tests.steps import deliver
 
 
 async def cast(
@@ -22,13 +22,13 @@ async def cast(
     **changes: Any,
 ) -> Answer:
     """A vote by whoever is called so, and told from others by ``key``; ``changes`` are of the ballot."""
-    ballot = structs.replace(a_ballot(ask, name, verdict, **changes), person=key or name)
-    return await store.approvals.decide(TENANT, ask.id, ballot, epoch=0)
+    ballot = a_ballot(ask, name, verdict, **changes)
+    return await deliver(store, ask, structs.replace(ballot, person=key or name))
 
 
 async def edit(store: Store, ask: Ask, change: Change, person: str = "ann", **changes: Any) -> Answer:
     """Approve with changes."""
-    return await store.approvals.decide(TENANT, ask.id, an_edit(ask, change, person, **changes), epoch=0)
+    return await deliver(store, ask, an_edit(ask, change, person, **changes))
 
 
 def spending(change: Change, **changes: Any) -> dict[str, Any]:

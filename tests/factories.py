@@ -27,6 +27,7 @@ from placet.domain.model import (
     Vote,
 )
 from placet.domain.principals import Approver, Client, Principal
+from placet.domain.tally import Tally
 from placet.store.attempts import Ballot, Creation, Spending
 from placet.store.codec import encode
 
@@ -204,9 +205,16 @@ def a_ballot(ask: Ask, person: str = "ann", verdict: Verdict = Verdict.APPROVE, 
             "refusal": None,
             "required": 1,
             "rejections": 1,
+            "seen": bytes.fromhex(digest_of(ask)),
+            "weighed": "",
             **changes,
         }
     )
+
+
+def tallied(*votes: Vote) -> Tally:
+    """These votes, the last of them on the card as it is."""
+    return Tally(digest=votes[-1].digest if votes else "", votes=votes)
 
 
 def a_change(ask: Ask, value: object = CHANGED, *, counts: bool = False) -> Change:

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from placet.store.approvals import person_mark
-from placet.store.codec import encode
+from placet.store.codec import encode, person_mark
 from placet.store.record import Record
 from tests.factories import INPUT, T0_MS, an_ask, call_of, digest_of
 

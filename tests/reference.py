@@ -91,7 +91,7 @@ class Model:
 
 def _counted(state: State, attempt: machine.Decide) -> State:
     """The record with a vote on it: a change makes it another question, on which nobody else has voted."""
-    votes = [vote for vote in state.votes if vote[0] != attempt.person]
+    votes = [vote for vote in attempt.counting(state) if vote[0] != attempt.person]
     verdict, change = attempt.verdict, attempt.change
     state = replace(state, required=max(state.required, attempt.required))
     if change is not None:

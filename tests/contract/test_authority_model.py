@@ -64,21 +64,24 @@ class Ruling(Struct, frozen=True):
             'id = "ann"', 'id = "ann"\naliases = ["ann@example.com"]'
         )
 
-    def entitles(self, person: str, live: set[str]) -> bool:
+    def entitles(self, person: str, question: "Question", live: set[str]) -> bool:
         """Whether somebody is among those who decide. An outsider's groups are those of a live credential."""
         if not self.covers or (person == "ann" and not self.ann_is_in):
             return False
-        return person in MEMBERS or (self.quorum == 1 and person in live)
+        return person in MEMBERS or (question.needed(self) == 1 and person in live)
 
-    def refuses(self, person: str, vote: "Cast", actor: str, live: set[str]) -> str | None:
+    def refuses(self, person: str, vote: "Cast", question: "Question", live: set[str]) -> str | None:
         """Why a vote is refused."""
-        if not self.entitles(person, live):
+        if not self.entitles(person, question, live):
             return "not-an-approver"
         if self.channel not in {None, vote.channel}:
             return "channel-not-allowed"
         if self.comment and not vote.comment:
             return "comment-required"
-        return "APPROVAL_SELF_APPROVAL" if vote.approves and actor == person and not self.confirms else None
+        confirms = self.confirms and question.needed(self) == 1
+        return (
+            "APPROVAL_SELF_APPROVAL" if vote.approves and question.actor == person and not confirms else None
+        )
 
 
 class Cast(Struct, frozen=True):
@@ -96,14 +99,15 @@ class Question:
     def __init__(self, record: dict[str, Any], actor: str | None, ruling: Ruling) -> None:
         self.record = record
         self.actor = actor or ""
-        self.ruling = ruling
+        self.required = ruling.quorum
+        self.rejections = ruling.rejections
         self.status = "pending"
         self.votes: dict[str, Cast] = {}
         self.token: str | None = None
 
-    def approvals(self) -> list[str]:
-        """Who approved."""
-        return [person for person, vote in self.votes.items() if vote.approves]
+    def needed(self, ruling: Ruling) -> int:
+        """How many must approve, by the rules of then, of now, and of every vote in between."""
+        return max(self.required, ruling.quorum)
 
 
 def told(response: httpx.Response) -> str | None:
@@ -145,6 +149,7 @@ class Judging(RuleBasedStateMachine):
         self.ring = ring
         self.runner = asyncio.Runner()
         self.exits = AsyncExitStack()
+        self.clock = ManualClock()
         self.folder = TemporaryDirectory()
         self.number = 1
         self.ruling = Ruling()
@@ -167,9 +172,9 @@ class Judging(RuleBasedStateMachine):
         return self.runner.run(step)
 
     async def _open(self) -> None:
-        redis, clock = FakeAsyncRedis(server=FakeServer(server_type="valkey")), ManualClock()
+        redis = FakeAsyncRedis(server=FakeServer(server_type="valkey"))
         for _ in range(2):
-            replica = opened(redis, self.ring, clock, rules=self.files.source)
+            replica = opened(redis, self.ring, self.clock, rules=self.files.source)
             self.replicas.append(await self.exits.enter_async_context(replica))
         h = self.replicas[0]
         self.parties = {each: await h.approver(each) for each in MEMBERS}
@@ -228,7 +233,8 @@ class Judging(RuleBasedStateMachine):
     def vote(
         self, *, number: int, person: str, bridged: bool, approves: bool, comment: bool, replica: int
     ) -> None:
-        """Somebody decides, themselves or through the bridge."""
+        """Somebody decides, themselves or through the bridge; no two in the same millisecond."""
+        self.clock.move(1)
         question = self.questions[number % len(self.questions)]
         name = BRIDGE if bridged else person
         members: dict[str, Any] = {"comment": "as agreed"} if comment else {}
@@ -250,8 +256,10 @@ class Judging(RuleBasedStateMachine):
         bridged, mine = vote.channel == BRIDGE, question.votes.get(person)
         if (BRIDGE if bridged else person) not in self.live:
             return "UNAUTHENTICATED"
-        if not bridged and mine is None and not self.ruling.entitles(person, self.live):
+        if not bridged and mine is None and not self.ruling.entitles(person, question, self.live):
             return "APPROVAL_NOT_FOUND"
+        if question.status == "pending" and mine is not None and not self.counts(question, person, mine):
+            mine = None
         if mine is not None and mine.approves is vote.approves:
             return None
         if question.status == "cancelled":
@@ -260,21 +268,31 @@ class Judging(RuleBasedStateMachine):
             return "APPROVAL_ALREADY_DECIDED"
         if bridged and person not in BRIDGED:
             return "not-an-approver"
-        refusal = self.ruling.refuses(person, vote, question.actor, self.live)
+        refusal = self.ruling.refuses(person, vote, question, self.live)
         if refusal is None and mine is not None and not mine.approves:
             return "decision-not-allowed"
         return refusal
 
+    def counts(self, question: Question, person: str, vote: Cast) -> bool:
+        """Whether a vote is worth anything today: a yes that could be given, a no by a secret that counts."""
+        way = person if vote.channel == "api" else BRIDGE
+        if way not in self.live or self.secrets[way] != vote.secret:
+            return False
+        return not vote.approves or self.ruling.refuses(person, vote, question, self.live) is None
+
     def count(self, question: Question, person: str, vote: Cast) -> None:
         """A vote that is not refused."""
         mine = question.votes.get(person)
-        if mine is not None and mine.approves is vote.approves:
+        counting = [each for each, cast in question.votes.items() if self.counts(question, each, cast)]
+        same = mine is not None and mine.approves is vote.approves
+        if same and (question.status != "pending" or person in counting):
             return
         question.votes[person] = vote
-        rejections = len(question.votes) - len(question.approvals())
-        if rejections >= min(question.ruling.rejections, self.ruling.rejections):
+        question.required = question.needed(self.ruling)
+        approves = [question.votes[each].approves for each in {*counting, person}]
+        if approves.count(False) >= min(question.rejections, self.ruling.rejections):
             question.status = "rejected"
-        elif vote.approves and len(question.approvals()) >= max(question.ruling.quorum, self.ruling.quorum):
+        elif vote.approves and approves.count(True) >= question.required:
             question.status = "approved"
 
     def token(self, question: Question) -> str:
@@ -301,13 +319,11 @@ class Judging(RuleBasedStateMachine):
             return f"APPROVAL_{question.status.upper()}"
         if not self.ruling.covers:
             return "no-rule"
-        for person in question.approvals():
-            vote = question.votes[person]
-            way = person if vote.channel == "api" else BRIDGE
-            refusal = self.ruling.refuses(person, vote, question.actor, self.live)
-            if way not in self.live or self.secrets[way] != vote.secret or refusal is not None:
-                return "approver-no-longer-entitled"
-        return None if len(question.approvals()) >= self.ruling.quorum else "quorum-no-longer-met"
+        approvals = [(person, vote) for person, vote in question.votes.items() if vote.approves]
+        still = [person for person, vote in approvals if self.counts(question, person, vote)]
+        if len(still) >= question.needed(self.ruling):
+            return None
+        return "quorum-no-longer-met" if len(still) == len(approvals) else "approver-no-longer-entitled"
 
     @precondition(lambda self: self.questions)
     @rule(number=questions, replica=replicas)

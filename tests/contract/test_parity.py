@@ -22,8 +22,8 @@ from placet.domain.canonical import canonicalize
 from placet.domain.limits import CLOCK_BEHIND_MAX_MS
 from placet.domain.machine import Change, Ruling, State
 from placet.domain.model import Ask, Edited, OutcomeStatus, Status, Verdict
-from placet.store.approvals import Answer, person_mark
-from placet.store.codec import Report, Who
+from placet.store.approvals import Answer
+from placet.store.codec import Report, Who, person_mark
 from tests.conftest import a_store
 from tests.factories import INPUT, ManualClock, a_ballot, a_creation, a_spending, an_ask, call_of, digest_of
 from tests.reference import Model
@@ -42,6 +42,24 @@ CHANGES = [
     for letter in "ab"
     for counts in (True, False)
 ]
+
+Votes = tuple[tuple[str, Verdict], ...]
+
+WEIGHINGS: dict[str, Callable[[Votes], Votes]] = {
+    "nothing": lambda _: (),
+    "all but the first": lambda votes: votes[1:],
+    "approvals as mere changes": lambda votes: tuple(
+        (person, Verdict.EDIT if verdict is Verdict.APPROVE else verdict) for person, verdict in votes
+    ),
+}
+"""What rules that have changed may make of votes."""
+
+
+def packed(votes: Votes) -> str:
+    """Votes by the marks of people, as a record has them."""
+    letters = {Verdict.APPROVE: "a", Verdict.REJECT: "r", Verdict.EDIT: "c"}
+    return "".join(mark + letters[verdict] for mark, verdict in votes)
+
 
 clients = st.sampled_from(["runtime", "tool-server", "other"])
 people = st.sampled_from(["ann", "bob", "cid"])
@@ -137,6 +155,7 @@ class Parity(RuleBasedStateMachine):
         allowed=mostly,
         takes=st.sampled_from([(1, 1)] * 3 + [(2, 1), (1, 2), (3, 2)]),
         change=st.sampled_from(CHANGES),
+        weighing=st.sampled_from([None] * 5 + [*WEIGHINGS]),
     )
     def decide(
         self,
@@ -148,12 +167,14 @@ class Parity(RuleBasedStateMachine):
         allowed: bool,
         takes: tuple[int, int],
         change: Change,
+        weighing: str | None,
     ) -> None:
         """A vote, at times on another card or by someone who may not."""
         now_ms = self.now_ms()
         state = self.model.states[ask.id]
         if verdict is Verdict.EDIT and state.input is None:
             verdict = Verdict.APPROVE  # nobody changes what nobody here has
+        weighed = state.votes if weighing is None else WEIGHINGS[weighing](state.votes)
         attempt = machine.Decide(
             person=person_mark(person),
             verdict=verdict,
@@ -161,6 +182,7 @@ class Parity(RuleBasedStateMachine):
             refusal=None if allowed else "FORBIDDEN",
             required=takes[0],
             rejections=takes[1],
+            weighed=weighed,
             change=change if verdict is Verdict.EDIT else None,
         )
         edited = Edited(input_hash=WRONG, digest=change.digest, counts=change.counts)
@@ -173,6 +195,8 @@ class Parity(RuleBasedStateMachine):
             refusal=attempt.refusal,
             required=takes[0],
             rejections=takes[1],
+            seen=bytes.fromhex(state.digest) + packed(state.votes).encode(),
+            weighed=packed(weighed),
             change=attempt.change,
         )
         ruling = self.model.decide(ask.id, attempt, now_ms)
@@ -263,6 +287,7 @@ class Parity(RuleBasedStateMachine):
             allowed=True,
             takes=(1, 1),
             change=CHANGES[0],
+            weighing=None,
         )
 
     @rule(ask=asks, execution_id=executions, left_ms=st.sampled_from([60_000, 60_000, 1, 0]))

@@ -12,9 +12,11 @@ from redis.asyncio import Redis
 from tests.factories import T0_MS, ManualClock
 from tests.harness import Harness, Party, holder, opened, reason, record, refusal
 from tests.issuer import T0_S, Server, a_key, serving
+from tests.ruled import EDITABLE, LESS
 from tests.rulefiles import Files
 
 NOBODY = (401, "UNAUTHENTICATED")
+NOT_AN_APPROVER = (403, "FORBIDDEN", "not-an-approver")
 HIDDEN = (404, "APPROVAL_NOT_FOUND")
 SELF = (403, "APPROVAL_SELF_APPROVAL")
 LOST = (403, "FORBIDDEN", "approver-no-longer-entitled")
@@ -26,6 +28,12 @@ capabilities = ["payments.*"]
 tenants = ["default"]
 approvers = { groups = ["ops"] }
 quorum = 2
+
+[[rules]]
+name = "edits"
+capabilities = ["drafts.*"]
+approvers = { groups = ["guests"] }
+edit = "yes"
 
 [[rules]]
 name = "all"
@@ -131,8 +139,20 @@ async def test_whoever_could_be_another_person_does_not_count_among_several(scen
     """The issuer calls Ann by Bob's name too."""
     runtime, ann = await scene.h.client(), scene.bearer(preferred_username="BOB")
     asked = await runtime.asked(capability="payments.send")
-    assert refusal(await ann.decide(asked)) == HIDDEN
+    assert reason(await ann.decide(asked)) == NOT_AN_APPROVER
     assert record(await ann.decide(await runtime.asked()))["status"] == "approved"
+
+
+@pytest.mark.parametrize("claims", [{"sub": "zoe"}, {"sub": "u-9", "preferred_username": "ZOE"}])
+async def test_one_person_with_a_token_and_a_credential_is_not_two(scene: Scene, claims: Any) -> None:
+    """Neither changes what the other approves; a no is anybody's."""
+    runtime, by_token = await scene.h.client(), scene.bearer(groups=["guests"], **claims)
+    zoe = await scene.h.approver("zoe", groups=("guests",))
+    for first, second in ((by_token, zoe), (zoe, by_token)):
+        asked = await runtime.asked(capability="drafts.send", **EDITABLE)
+        changed = record(await first.decide(asked, "edit", input=LESS))
+        assert reason(await second.decide(changed)) == NOT_AN_APPROVER
+        assert record(await second.decide(changed, "reject"))["status"] == "rejected"
 
 
 @pytest.mark.parametrize(

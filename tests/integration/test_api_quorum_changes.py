@@ -3,9 +3,9 @@
 import jwt
 import pytest
 
-from tests.factories import T0_MS
-from tests.harness import Harness, Party, quorum, reason, record, refusal
-from tests.ruled import Opening
+from tests.factories import T0_MS, ManualClock
+from tests.harness import Harness, Party, holder, quorum, reason, record, refusal
+from tests.ruled import Opening, Ruled
 from tests.rulefiles import DIRECTORY
 from tests.tampering import BROKEN, a
 
@@ -129,12 +129,26 @@ class TestChangingRules:
         ruled = await under("quorum = 2")
         runtime, (ann, bob) = await ruled.h.client(), await ruled.people("ann", "bob")
         asked = await runtime.asked()
-        record(await ann.decide(asked))
-        await ruled.now("quorum = 2", directory=WITHOUT_ANN)
-        record(await bob.decide(asked))
+        for person in (ann, bob):
+            record(await person.decide(asked))
         token = await runtime.token(asked["id"])
+        await ruled.now("quorum = 2", directory=WITHOUT_ANN)
         assert reason(await runtime.consume(asked, token)) == NOT_ENTITLED_ANY_MORE
         assert record(await runtime.cancel(asked["id"]))["status"] == "cancelled"
+
+    async def test_one_of_them_may_decide_no_more_while_it_waits(self, under: Opening) -> None:
+        """It takes another: their yes is not counted, and not told of."""
+        ruled = await under("quorum = 2")
+        runtime, (ann, bob, cy) = await ruled.h.client(), await ruled.people("ann", "bob", "cy")
+        asked = await runtime.asked()
+        record(await ann.decide(asked))
+        await ruled.now("quorum = 2", directory=WITHOUT_ANN)
+        voted = record(await bob.decide(asked))
+        assert (voted["status"], voted["quorum"]) == ("pending", quorum(required=2, approved=1))
+        assert record(await cy.decide(asked))["status"] == "approved"
+        token = await runtime.token(asked["id"])
+        assert approvers_of(token) == ["bob", "cy"]
+        record(await runtime.consume(asked, token))
 
     async def test_fewer_who_say_no_from_now_on(self, under: Opening) -> None:
         """The next no decides, as the rule of now would have it."""
@@ -153,22 +167,27 @@ class TestChangingRules:
         record(await ann.decide(asked, "reject"))
         await ruled.now("rejections = 1")
         voted = record(await bob.decide(asked))
-        assert (voted["status"], voted["quorum"]) == ("rejected", quorum(rejections=2, approved=1, rejected=1))
+        assert (voted["status"], voted["quorum"]) == (
+            "rejected",
+            quorum(rejections=2, approved=1, rejected=1),
+        )
         assert refusal(await runtime.consume(asked))[1] == "APPROVAL_REJECTED"
 
     async def test_a_person_who_was_renamed_is_not_two(self, under: Opening) -> None:
-        """Under the new id she may vote once more; the grant of one person is no grant of two."""
+        """Under the new id hers is no second vote; that by her old credential counts no more."""
         ruled = await under("quorum = 2")
         runtime, (ann,) = await ruled.parties("ann")
         asked = await runtime.asked()
         record(await ann.decide(asked))
         renamed = DIRECTORY.replace('id = "ann"', 'id = "ann.marsh"').replace('["ann@', '["ann", "ann@')
         await ruled.now("quorum = 2", directory=renamed)
-        (again,) = await ruled.people("ann.marsh")
+        again, bob = await ruled.people("ann.marsh", "bob")
         decided = record(await again.decide(asked))
-        token = (await runtime.seen(asked["id"])).get("token")
-        response = await runtime.consume(asked, token)
-        assert decided["status"] == "pending" or reason(response) == NOT_MET_ANY_MORE
+        assert (decided["status"], decided["quorum"]) == ("pending", quorum(required=2, approved=1))
+        record(await bob.decide(asked))
+        token = await runtime.token(asked["id"])
+        assert approvers_of(token) == ["ann.marsh", "bob"]
+        record(await runtime.consume(asked, token))
 
     async def test_a_person_of_no_directory_counts_no_more(self, under: Opening) -> None:
         """Who was enough alone, where it now takes two of the directory."""
@@ -179,6 +198,42 @@ class TestChangingRules:
         token = await runtime.token(asked["id"])
         await ruled.now('approvers = { groups = ["treasury"], people = ["zoe"] }', "quorum = 2")
         assert reason(await runtime.consume(asked, token)) == NOT_ENTITLED_ANY_MORE
+
+
+class TestRevoked:
+    """A vote is worth as much as what was shown for it; its voter gives it, or the opposite, anew."""
+
+    async def renewed(self, ruled: Ruled, name: str) -> Party:
+        """A person whose credential was revoked, with another one."""
+        await ruled.h.services.enrolment.revoke("default", f"approver:{name}")
+        issued = await ruled.h.services.enrolment.rotate("default", f"approver:{name}")
+        return holder(ruled.h, name, issued.credential)
+
+    async def test_a_yes_is_given_again(self, under: Opening, clock: ManualClock) -> None:
+        """It is one vote, and a good one from then on."""
+        ruled = await under("quorum = 2")
+        runtime, (ann, bob) = await ruled.parties()
+        asked = await runtime.asked()
+        record(await ann.decide(asked))
+        ann = await self.renewed(ruled, "ann")
+        clock.move(1)
+        again = record(await ann.decide(asked))
+        assert (again["status"], again["quorum"]) == ("pending", quorum(required=2, approved=1))
+        record(await bob.decide(asked))
+        record(await runtime.consume(asked, await runtime.token(asked["id"])))
+
+    async def test_a_no_of_a_thief_is_none(self, under: Opening, clock: ManualClock) -> None:
+        """Whose secret it was says yes, once nobody else can."""
+        ruled = await under("rejections = 2")
+        runtime, (ann, _) = await ruled.parties()
+        asked = await runtime.asked()
+        record(await ann.decide(asked, "reject"))
+        assert reason(await ann.decide(asked)) == NOT_ALLOWED
+        ann = await self.renewed(ruled, "ann")
+        clock.move(1)
+        approved = record(await ann.decide(asked))
+        assert (approved["status"], approved["quorum"]) == ("approved", quorum(rejections=2, approved=1))
+        record(await runtime.consume(asked, await runtime.token(asked["id"])))
 
 
 @pytest.mark.parametrize("required", ["1", "0", "-1"])

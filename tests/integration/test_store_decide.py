@@ -12,12 +12,12 @@ from placet.domain.model import Status, Verdict
 from placet.store.opened import Store
 from tests.factories import T0_MS, ManualClock, a_ballot, an_ask, digest_of
 from tests.steps import (
-    TENANT,
     WAIT_MS,
     approval_of,
     approved,
     asked,
     cancel,
+    deliver,
     dump,
     events,
     in_status,
@@ -154,14 +154,14 @@ class TestTheSameVoteAgain:
         """The digest is part of what was said."""
         ask = await asked(store, new={"required": 2})
         await voted(store, ask)
-        answer = await store.approvals.decide(TENANT, ask.id, a_ballot(ask, digest=STALE), epoch=0)
+        answer = await deliver(store, ask, a_ballot(ask, digest=STALE))
         assert answer.ruling is Ruling.MISMATCH
 
     async def test_it_is_not_refused_any_more(self, store: Store) -> None:
         """Whoever lost the right to vote still hears what became of their vote."""
         ask = await approved(store)
         ballot = a_ballot(ask, refusal="FORBIDDEN")
-        assert (await store.approvals.decide(TENANT, ask.id, ballot, epoch=0)).ruling is Ruling.UNCHANGED
+        assert (await deliver(store, ask, ballot)).ruling is Ruling.UNCHANGED
 
 
 class TestOrderOfJudgement:
@@ -182,7 +182,7 @@ class TestOrderOfJudgement:
         """Who may not see it hears the same as of none; its trail has the truth."""
         ask = await in_status(store, clock, status)
         ballot = a_ballot(ask, "eve", hidden=True, **self.WRONG)
-        answer = await store.approvals.decide(TENANT, ask.id, ballot, epoch=0)
+        answer = await deliver(store, ask, ballot)
         assert (answer.ruling, answer.record) == (Ruling.MISSING, None)
         last = trail_of(await read(store, ask))[-1]
         assert (last.type, last.code, last.by) == ("refused", "APPROVAL_RESUME_MISMATCH", "eve")
@@ -203,14 +203,14 @@ class TestOrderOfJudgement:
     ) -> None:
         """A stale and forbidden vote hears of the state first, then of the digest."""
         ask = await in_status(store, clock, status)
-        answer = await store.approvals.decide(TENANT, ask.id, a_ballot(ask, "bob", **self.WRONG), epoch=0)
+        answer = await deliver(store, ask, a_ballot(ask, "bob", **self.WRONG))
         assert (answer.ruling, approval_of(answer).status) == (ruling, status)
 
     async def test_a_judged_vote_is_refused_last(self, store: Store) -> None:
         """The refusal the caller was judged with stands in the trail under its own code."""
         ask = await asked(store)
         ballot = a_ballot(ask, refusal="APPROVAL_SELF_APPROVAL")
-        answer = await store.approvals.decide(TENANT, ask.id, ballot, epoch=0)
+        answer = await deliver(store, ask, ballot)
         assert (answer.ruling, approval_of(answer).status) == (Ruling.REFUSED, Status.PENDING)
         last = trail_of(answer)[-1]
         assert (last.type, last.code, last.by, last.channel) == (
@@ -234,7 +234,7 @@ class TestOrderOfJudgement:
     ) -> None:
         """Every refusal has a line in the trail, and no event in the stream."""
         ask = await in_status(store, clock, status)
-        answer = await store.approvals.decide(TENANT, ask.id, a_ballot(ask, "bob", **self.WRONG), epoch=0)
+        answer = await deliver(store, ask, a_ballot(ask, "bob", **self.WRONG))
         assert (trail_of(answer)[-1].code, trail_of(answer)[-1].by) == (code, "bob")
 
 

@@ -6,15 +6,16 @@ from collections.abc import AsyncIterator
 
 import pytest
 from fakeredis import FakeAsyncRedis
+from msgspec import structs
 from redis.asyncio import Redis
 
 from placet.domain.machine import Ruling
 from placet.domain.model import Ask, Status, Verdict
 from placet.store.opened import Store
-from tests.ballots import cast
+from tests.ballots import cast, edit
 from tests.conftest import a_store
-from tests.factories import ManualClock, digest_of
-from tests.steps import approval_of, asked, events, read, record_of
+from tests.factories import ManualClock, a_ballot, a_change, digest_of
+from tests.steps import TENANT, approval_of, asked, deliver, dump, events, read, record_of
 
 APPROVE, REJECT = Verdict.APPROVE, Verdict.REJECT
 
@@ -105,3 +106,60 @@ class TestRacing:
         assert sorted(answer.ruling for answer in answers) == [Ruling.OK] + [Ruling.UNCHANGED] * 19
         assert await events(client) == [(ask.id, "requested"), (ask.id, "voted")]
         assert digest_of(ask) == approval_of(answers[0]).digest
+
+
+class TestOvertaken:
+    """A vote is judged by the votes that were read for it; if there are others by now it is judged again."""
+
+    async def test_nothing_is_written(self, store: Store, client: Redis) -> None:
+        """Neither the vote nor a refusal; whoever reads again votes."""
+        ask = await asked(store, new={"required": 3})
+        late = a_ballot(ask, "bob")
+        await cast(store, ask, "ann")
+        before = await dump(client)
+        for ballot in (late, structs.replace(late, refusal="FORBIDDEN")):
+            answer = await store.approvals.decide(TENANT, ask.id, ballot, epoch=0)
+            assert (answer.ruling, answer.record) == (Ruling.STALE, None)
+        assert await dump(client) == before
+        assert (await deliver(store, ask, late)).ruling is Ruling.OK
+        assert await quorum_of(store, ask) == ("pending", 3, 2, 0)
+
+    async def test_a_changed_input_counts_too(self, store: Store) -> None:
+        """A digest that somebody knew beforehand is not voted on before there is such a card."""
+        ask = await asked(store)
+        change = a_change(ask)
+        early = a_ballot(ask, "bob", digest=change.digest)
+        await edit(store, ask, change)
+        assert (await store.approvals.decide(TENANT, ask.id, early, epoch=0)).ruling is Ruling.STALE
+        assert (await deliver(store, ask, early)).ruling is Ruling.OK
+
+    async def test_refusals_and_readings_overtake_nobody(self, store: Store) -> None:
+        """Only what counts does: else whoever may not vote could keep others from it."""
+        ask = await asked(store)
+        await deliver(store, ask, a_ballot(ask, "eve", refusal="FORBIDDEN"))
+        await read(store, ask)
+        answer = await store.approvals.decide(TENANT, ask.id, a_ballot(ask), epoch=0)
+        assert answer.ruling is Ruling.OK
+
+
+class TestWeighed:
+    """Votes that are worth nothing today, while it waits."""
+
+    async def test_they_do_not_count(self, store: Store) -> None:
+        """Of either kind; whoever gave one can give it, or the opposite, anew."""
+        ask = await asked(store, new={"required": 2})
+        await cast(store, ask, "ann", REJECT, rejections=2)
+        seen = record_of(await read(store, ask)).votes
+        again = a_ballot(ask, "ann", required=2, seen=seen, weighed="")
+        assert (await store.approvals.decide(TENANT, ask.id, again, epoch=0)).ruling is Ruling.OK
+        assert await quorum_of(store, ask) == ("pending", 2, 1, 0)
+        await cast(store, ask, "bob", required=2)
+        assert await quorum_of(store, ask) == ("approved", 2, 2, 0)
+
+    async def test_what_is_decided_is(self, store: Store) -> None:
+        """However little the votes are worth by now: the same vote again is the same."""
+        ask = await asked(store)
+        await cast(store, ask, "ann")
+        seen = record_of(await read(store, ask)).votes
+        again = a_ballot(ask, "ann", seen=seen, weighed="")
+        assert (await store.approvals.decide(TENANT, ask.id, again, epoch=0)).ruling is Ruling.UNCHANGED

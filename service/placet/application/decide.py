@@ -6,28 +6,32 @@ from msgspec import UNSET
 
 from placet.application.commands import Decide
 from placet.application.directory import Caller
-from placet.application.grants import Seals, hashes_of, standing
+from placet.application.grants import Seals, hashes_of
 from placet.application.rulings import error_for
 from placet.application.views import sight_of
 from placet.domain import binding
 from placet.domain.authority import BUILT_IN
 from placet.domain.canonical import canonicalize
 from placet.domain.error_terms import Issue
-from placet.domain.errors import InputInvalid
+from placet.domain.errors import InputInvalid, PlacetError, StoreUnavailable
 from placet.domain.identity import check_id
-from placet.domain.limits import USE_WITHIN_MAX_MS, Limits
+from placet.domain.limits import OVERTAKEN_MAX, USE_WITHIN_MAX_MS, Limits
 from placet.domain.machine import Change, Ruling
 from placet.domain.model import Approval, Ask, Edited, Status, Verdict, Vote
 from placet.domain.principals import Client
+from placet.domain.tally import Tally
 from placet.store.approvals import Approvals
 from placet.store.attempts import Ballot
+from placet.store.codec import pack_votes
+from placet.store.record import Record
 
 
 class DecideApproval:
     """The use case: every channel's decisions end here.
 
-    Two round trips: who may vote depends on what is asked, so the record is read first. Nothing rests
-    on that reading staying true: the script judges the state again, and the words never change.
+    Two round trips: who may vote depends on what is asked and who has voted, so the record is read first. If
+    somebody votes in between, the script takes nothing and it is read again; it judges the state for itself,
+    and the words never change.
     """
 
     def __init__(
@@ -53,21 +57,37 @@ class DecideApproval:
             Rejudge: Credentials changed meanwhile.
         """
         self._check(caller, body)
-        read = await self._store.get(caller.tenant, approval_id, epoch=caller.epoch)
-        if read.record is None:
-            raise error_for(read.ruling)
-        shown = self._seals.opened(read.record)
+        for _ in range(OVERTAKEN_MAX):
+            read = await self._store.get(caller.tenant, approval_id, epoch=caller.epoch)
+            if read.record is None:
+                raise error_for(read.ruling)
+            ballot, refusal = self._ballot(caller, body, read.record)
+            answer = await self._store.decide(caller.tenant, approval_id, ballot, epoch=caller.epoch)
+            if answer.ruling is Ruling.STALE:
+                continue
+            if answer.ruling is Ruling.REFUSED and refusal is not None:
+                raise refusal
+            approval = self._seals.taken(answer)
+            if answer.ruling is Ruling.OK and approval.status is not Status.PENDING:
+                self._decided(approval.requested_at_ms, approval.now_ms)
+            return approval
+        raise StoreUnavailable
+
+    def _ballot(self, caller: Caller, body: Decide, record: Record) -> tuple[Ballot, PlacetError | None]:
+        """The vote on the record as read, and what it is refused with if the state allows one at all."""
+        shown = self._seals.opened(record)
         hidden = sight_of(caller, shown) is None
-        if body.decision is not Verdict.REJECT and shown.status is Status.PENDING and not hidden:
+        votable = shown.status is Status.PENDING and not hidden
+        if body.decision is not Verdict.REJECT and votable:
             self._seals.prove_card(shown)  # before a vote on it is sealed
-        authority, ask = caller.authority, shown.ask
+        authority, ask, tally = caller.authority, shown.ask, Tally.of(shown)
         voter = authority.voter(caller.principal, "" if body.approver is UNSET else body.approver.id)
-        refusal = authority.judge_vote(voter, ask, body.decision, body.comment, shown.waited_ms)
+        refusal = authority.judge_vote(voter, ask, body.decision, body.comment, tally)
         terms = authority.terms(ask) or BUILT_IN  # where there are none, nobody gets past the refusal
-        change = None if body.input is UNSET else _change(ask, body, counts=authority.edit_counts(ask))
-        if change is not None and change.digest == body.digest and refusal is None and not hidden:
+        change = None if body.input is UNSET else _change(ask, body, counts=authority.edit_counts(ask, tally))
+        if change is not None and change.digest == body.digest and refusal is None and votable:
             raise InputInvalid([Issue(path="/input", message="It changes nothing; approve instead.")])
-        person = authority.known_as(voter, (cast.vote for cast in standing(shown.votes)))
+        person, needed = authority.known_as(voter, tally.standing), tally.needed(ask, terms)
         vote = Vote(
             decision=body.decision,
             approver=voter.person,
@@ -89,18 +109,14 @@ class DecideApproval:
             person=person,
             hidden=hidden,
             refusal=None if refusal is None else refusal.code,
-            required=max(ask.required, terms.quorum),
-            rejections=min(ask.rejections, terms.rejections),
+            required=needed.approvals,
+            rejections=needed.rejections,
+            seen=record.votes,
+            weighed=pack_votes(authority.weighed(ask, tally)),
             change=change,
             use_within_most_ms=terms.use_within_ms[1] or USE_WITHIN_MAX_MS,
         )
-        answer = await self._store.decide(caller.tenant, approval_id, ballot, epoch=caller.epoch)
-        if answer.ruling is Ruling.REFUSED and refusal is not None:
-            raise refusal
-        approval = self._seals.taken(answer)
-        if answer.ruling is Ruling.OK and approval.status is not Status.PENDING:
-            self._decided(approval.requested_at_ms, approval.now_ms)
-        return approval
+        return ballot, refusal
 
     def _check(self, caller: Caller, body: Decide) -> None:
         issues = []

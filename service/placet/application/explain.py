@@ -19,6 +19,7 @@ from placet.domain.limits import Limits
 from placet.domain.model import Ask, Verdict
 from placet.domain.principals import Approver, Client, Scope
 from placet.domain.rules import Terms
+from placet.domain.tally import Tally
 from placet.domain.voters import CHANNEL_SLACK, CHANNEL_WEB, Voter
 
 _COMMENT = "explained"  # what a decision may need, and whoever decides can give
@@ -108,9 +109,9 @@ def explain(authority: Authority, client: str | None, body: Create, limits: Limi
     except Forbidden as refusal:
         refused = _WHY_NOT_ASKED[ForbiddenReason(str(refusal.details["reason"]))]
     terms = authority.terms(ask)
-    deciders = tuple(_deciders(authority, ask, terms, waited_ms=0))
+    deciders = tuple(_deciders(authority, ask, terms, Tally()))
     escalated_ms = terms.escalation.after_ms if terms is not None and terms.escalation is not None else 0
-    then = _deciders(authority, ask, terms, waited_ms=escalated_ms)
+    then = _deciders(authority, ask, terms, Tally(waited_ms=escalated_ms))
     could = {each.id for each in deciders if each.channels}
     return Explanation(
         tenant=authority.tenant,
@@ -156,14 +157,14 @@ def _blocks(authority: Authority, ask: Ask) -> Iterator[Block]:
         yield Block(number=number, when=when, applies=does)
 
 
-def _deciders(authority: Authority, ask: Ask, terms: Terms | None, *, waited_ms: int) -> Iterator[Decider]:
+def _deciders(authority: Authority, ask: Ask, terms: Terms | None, tally: Tally) -> Iterator[Decider]:
     """Everybody whom the directory, a credential or a bridge knows."""
     members = [member.id for member in authority.people.of(authority.tenant)]
     bridged = [person_id for bridge in _bridges(authority) for person_id in bridge.people]
     for person_id in dict.fromkeys((*members, *authority.approvers, *bridged)):
         member = authority.people.member(authority.tenant, person_id)
         judged = [
-            (voter, authority.judge_vote(voter, ask, Verdict.APPROVE, _COMMENT, waited_ms))
+            (voter, authority.judge_vote(voter, ask, Verdict.APPROVE, _COMMENT, tally))
             for voter in _ways_in(authority, person_id)
         ]
         channels = tuple(dict.fromkeys(voter.channel for voter, refusal in judged if refusal is None))

@@ -19,9 +19,9 @@ import msgspec
 from placet.application.rulings import error_for
 from placet.domain import binding, machine
 from placet.domain.errors import InternalError
-from placet.domain.identity import fold
 from placet.domain.limits import USE_WITHIN_MAX_MS
 from placet.domain.model import Approval, Ask, CastVote, Sealed, Status, Verdict, Vote
+from placet.domain.tally import Tally
 from placet.store.approvals import Answer
 from placet.store.codec import encode
 from placet.store.record import Record
@@ -84,8 +84,8 @@ class Seals:
         self._prove_granted(approval, self._cast(approval), call)
 
     def _prove_granted(self, approval: Approval, genuine: tuple[CastVote, ...], call: str | None) -> None:
-        voted = approvers(genuine, approval.digest)
-        enough = len(voted) >= max(approval.ask.required, approval.required)
+        voted = msgspec.structs.replace(Tally.of(approval), votes=tuple(cast.vote for cast in genuine))
+        enough = len(voted.approvals) >= max(approval.ask.required, approval.required)
         spoilt = not enough or _outlives(approval) or not _ENDED.isdisjoint(approval.ends)
         if spoilt or not self._holds_together(approval, call):
             raise _alarm("a grant's seal is broken", approval)
@@ -187,10 +187,6 @@ def readable(records: Iterable[Record]) -> list[Approval]:
     return found
 
 
-def _place(cast: CastVote) -> tuple[int, bool]:
-    return cast.vote.seen_at_ms, cast.vote.decision is Verdict.REJECT
-
-
 def _was_asked(approval: Approval) -> bool:
     """Whether what is told as the original of a changed question is what was asked."""
     asked = approval.requested
@@ -231,22 +227,3 @@ def members_of(ask: Ask, context: object = None) -> dict[str, object]:
         context=msgspec.json.decode(ask.context) if context is None else context,
         hash_of_input=ask.input_hash,
     )
-
-
-def approvers(votes: Iterable[CastVote], digest: str) -> tuple[CastVote, ...]:
-    """The votes that made the grant: approvals of what its digest is of, the last word of each who gave them.
-
-    A change voids what was said before it, also where a later one brings the same input back. Which came
-    first is told by what is sealed, not by the order of the log; nobody approves again what they rejected.
-    """
-    return tuple(each for each in standing(votes) if each.vote.approves(digest))
-
-
-def standing(votes: Iterable[CastVote]) -> tuple[CastVote, ...]:
-    """The last word of everyone who has voted since the input was last changed, the change included."""
-    last: dict[str, CastVote] = {}
-    for each in sorted(votes, key=_place):
-        if each.vote.edited is not None:
-            last.clear()
-        last[each.vote.key or fold(each.vote.approver.id)] = each
-    return tuple(last.values())

@@ -10,14 +10,15 @@ from msgspec import Struct
 from placet.application.clock import Clock
 from placet.application.cursors import cursor_of, cursor_to, member_of
 from placet.application.directory import Caller
-from placet.application.grants import Seals, approvers
+from placet.application.grants import Seals
 from placet.application.rights import Rights
 from placet.application.rulings import error_for
 from placet.application.views import Sight, sight_of
 from placet.application.waiters import Waiters, resolve
 from placet.domain.errors import ApprovalNotFound, InternalError
-from placet.domain.model import Approval, Status, TrailEntry
+from placet.domain.model import Approval, Status, TrailEntry, Vote
 from placet.domain.principals import Client, Principal, Scope
+from placet.domain.tally import Tally
 from placet.store import keys
 from placet.store.approvals import Approvals
 from placet.store.record import Record
@@ -248,7 +249,7 @@ class ReadApprovals:
         if not isinstance(who, Client) or who.name not in {ask.asked_by, ask.audience}:
             return None
         self._rights.judge(caller, approval)
-        votes = approvers(approval.votes, approval.digest)  # proven before they were shown
+        votes = _granting(caller, approval)
         try:
             key = self._ring.signing_key()
         except KeyringError as fault:
@@ -265,11 +266,22 @@ class ReadApprovals:
             capability=ask.capability,
             digest=approval.digest,
             input_hash=approval.input_hash,
-            approvers=[ApproverClaim(id=each.vote.approver.id, at_ms=each.at_ms) for each in votes],
+            approvers=[
+                ApproverClaim(id=each.vote.approver.id, at_ms=each.at_ms)
+                for each in approval.votes
+                if each.vote in votes
+            ],
             now_ms=approval.now_ms,
             use_by_ms=approval.use_by_ms,
             minted=self._ring.minted,
         )
+
+
+def _granting(caller: Caller, approval: Approval) -> tuple[Vote, ...]:
+    """The votes that made a grant, proven before they are shown: no more than it took."""
+    tally = Tally.of(approval)
+    approvals = tally.approvals
+    return approvals if len(approvals) <= tally.required else caller.authority.granting(approval.ask, tally)
 
 
 def _index(caller: Principal, filters: Filters) -> str:

@@ -7,9 +7,9 @@ epoch. While nothing changes, consuming needs no look at the record; after a cha
 from msgspec import Struct
 
 from placet.application.directory import Caller
-from placet.application.grants import approvers, standing
 from placet.domain.errors import PlacetError
 from placet.domain.model import Approval, Effect, Status
+from placet.domain.tally import Tally
 
 KEPT_JUDGEMENTS = 8192
 """Grants of which the latest judgement is kept, some 3 MB. One that was forgotten is judged again."""
@@ -44,10 +44,7 @@ class Rights:
         ask = approval.ask
         refusal = None
         if approval.status is Status.APPROVED:
-            votes = [cast.vote for cast in approvers(approval.votes, approval.digest)]
-            changes = [each.vote for each in standing(approval.votes) if each.vote.edited is not None]
-            changed = changes[0] if changes else None
-            refusal = caller.authority.judge_grant(ask, votes, approval.waited_ms, changed)
+            refusal = caller.authority.judge_grant(ask, Tally.of(approval))
         judged = Judged(
             epoch=caller.epoch,
             refusal=refusal,

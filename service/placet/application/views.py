@@ -33,6 +33,7 @@ from placet.domain.model import (
 )
 from placet.domain.principals import Approver, Scope
 from placet.domain.redaction import redact
+from placet.domain.tally import Tally
 from placet.store.codec import encode
 from placet.store.record import Record
 
@@ -51,8 +52,7 @@ class Sight(Enum):
 def sight_of(caller: Caller, approval: Approval) -> Sight | None:
     """How much the caller sees, ``None`` for nothing at all."""
     ask, who = approval.ask, caller.principal
-    votes = (cast.vote for cast in approval.votes)
-    if not caller.authority.sees(who, ask, votes, approval.waited_ms):
+    if not caller.authority.sees(who, ask, Tally.of(approval)):
         return None
     if isinstance(who, Approver):
         return Sight.CARD

@@ -6,7 +6,7 @@ What it can't answer safely it refuses: critical risk, and inputs that nobody he
 Pure: everything is judged from the arguments. Judgements are ``None`` (allowed) or the error to refuse with.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -20,8 +20,9 @@ from placet.domain.model import ActorKind, Ask, Effect, Risk, Verdict, Vote
 from placet.domain.people import Issuer, People
 from placet.domain.principals import Client, Principal, Scope
 from placet.domain.rules import Claims, CommentRule, EditRule, Policies, Terms
+from placet.domain.tally import Tally, slot_of
 from placet.domain.text import says_something
-from placet.domain.voters import Voter, includes, is_named
+from placet.domain.voters import Voter, includes, is_named, may_be_one
 
 BUILT_IN: Final = Terms(rule="built-in")
 """What holds while there is no policy file."""
@@ -112,35 +113,37 @@ class Authority(Identities, frozen=True, kw_only=True):
 
     # --- Who may decide -------------------------------------------------------------------------------
 
-    def entitled(self, voter: Voter, ask: Ask, terms: Terms, waited_ms: int) -> bool:
-        """Whether the person is among those who decide this, once it has waited so long."""
+    def entitled(self, voter: Voter, ask: Ask, terms: Terms, tally: Tally) -> bool:
+        """Whether the person is among those who decide this, once it has come so far."""
         if voter.bridge is not None and not (self.bridges(voter.bridge, ask) and is_named(voter)):
             return False
-        if terms.quorum > 1 and not voter.is_member:
-            return False
-        if voter.mistakable and counts_people(terms):
+        if tally.needed(ask, terms).approvals > 1 and not voter.is_member:
             return False
         if voter.vouched is not UNSET and not voter.is_member and not terms.approvers:
             return False  # an issuer may vouch for the whole world: a rule must say whom of it
         escalation = terms.escalation
-        called = escalation.groups if escalation and waited_ms >= escalation.after_ms else frozenset()
+        called = escalation.groups if escalation and tally.waited_ms >= escalation.after_ms else frozenset()
         return all(
             includes(among, voter, called if place == 0 else frozenset())
             for place, among in enumerate(terms.approvers)
         )
 
     def judge_vote(
-        self, voter: Voter, ask: Ask, verdict: Verdict, comment: str | None, waited_ms: int
+        self, voter: Voter, ask: Ask, verdict: Verdict, comment: str | None, tally: Tally
     ) -> PlacetError | None:
         """Whether this person may give this verdict now; the record's state is not looked at.
 
-        In the order of judgement: entitled, channel, decision allowed, comment, not one's own request.
-        Rejecting one's own request is allowed.
+        In the order of judgement: entitled and nobody who may have voted already, channel, decision allowed,
+        comment, not one's own request. Rejecting one's own request is allowed.
         """
         terms = self.terms(ask)
-        if terms is None or not self.entitled(voter, ask, terms, waited_ms):
-            return Forbidden(ForbiddenReason.NOT_AN_APPROVER)
         rejects = verdict is Verdict.REJECT
+        if (
+            terms is None
+            or not self.entitled(voter, ask, terms, tally)
+            or (self._is_counted(ask, terms, tally, rejects=rejects) and self._is_unclear(voter, tally))
+        ):
+            return Forbidden(ForbiddenReason.NOT_AN_APPROVER)
         # A fresh sign-in is the web's to ask for; a refusal needs none.
         closed = terms.channels is not None and voter.channel not in terms.channels
         if closed or (terms.step_up and not rejects):
@@ -150,24 +153,50 @@ class Authority(Identities, frozen=True, kw_only=True):
         wanted = terms.comment is CommentRule.ALWAYS or (rejects and terms.comment is CommentRule.ON_REJECT)
         if wanted and not says_something(comment or ""):
             return Forbidden(ForbiddenReason.COMMENT_REQUIRED)
-        confirms = verdict is Verdict.APPROVE and self._confirms(voter, ask, terms)
+        confirms = verdict is Verdict.APPROVE and self._confirms(voter, ask, terms, tally)
         if not rejects and not confirms and self.is_requester(voter, ask):
             return ApprovalSelfApproval()
         return None
 
-    def edit_counts(self, ask: Ask) -> bool:
+    def _is_counted(self, ask: Ask, terms: Terms, tally: Tally, *, rejects: bool) -> bool:
+        """Whether it matters that this vote is not one more of somebody who has voted or changed the input.
+
+        A rejection that is enough alone is anybody's who may decide.
+        """
+        needed = tally.needed(ask, terms)
+        if rejects:
+            return needed.rejections > 1
+        changeable = terms.edit is not EditRule.NO or tally.change is not None
+        return needed.approvals > 1 or needed.rejections > 1 or changeable
+
+    def _is_unclear(self, voter: Voter, tally: Tally) -> bool:
+        """Whether they may be somebody else whose vote stands, or who changed the input; or a member."""
+        if voter.mistakable:
+            return True
+        change = tally.change
+        standing = [vote for vote in tally.standing if vote is change or self.behind(vote) is not None]
+        others = [*standing, change] if change is not None else standing
+        for vote in others:
+            other = self.caster(vote)
+            taken = slot_of(vote) == voter.key and other.key != voter.key
+            if taken or may_be_one(voter, other):
+                return True
+        return False
+
+    def edit_counts(self, ask: Ask, tally: Tally) -> bool:
         """Whether a change counts as its author's approval today; on a grave call never as the only one."""
         terms, claims = self.terms(ask), self.claims(ask)
         if terms is None or terms.edit is not EditRule.COUNTS:
             return False
-        return terms.quorum > 1 or not is_grave(claims.effect, claims.risk)
+        return tally.needed(ask, terms).approvals > 1 or not is_grave(claims.effect, claims.risk)
 
-    def _confirms(self, voter: Voter, ask: Ask, terms: Terms) -> bool:
+    def _confirms(self, voter: Voter, ask: Ask, terms: Terms, tally: Tally) -> bool:
         """Whether it is a plain human confirmation, which a rule can let the person who acts give."""
-        if not terms.self_approval or terms.quorum > 1 or ask.actor.kind is not ActorKind.USER:
+        alone = tally.needed(ask, terms).approvals == 1
+        if not terms.self_approval or not alone or ask.actor.kind is not ActorKind.USER:
             return False
         claims = self.claims(ask)
-        owns = voter.key in self.keys_of((ask.asked_by, *ask.owners, *self.owners(ask)))
+        owns = not voter.names.isdisjoint(self.keys_of((ask.asked_by, *ask.owners, *self.owners(ask))))
         acts = self.people.key(self.tenant, ask.actor.id) == voter.key and not ask.actor.on_behalf_of
         return acts and not owns and not is_grave(claims.effect, claims.risk)
 
@@ -176,56 +205,74 @@ class Authority(Identities, frozen=True, kw_only=True):
         within = client.max_risk is not None and self.claims(ask).risk.rank <= client.max_risk.rank
         return within and client.may(Scope.DECIDE_AS)
 
-    # --- What was granted -----------------------------------------------------------------------------
+    # --- What was voted -------------------------------------------------------------------------------
 
-    def judge_grant(
-        self, ask: Ask, votes: Iterable[Vote], waited_ms: int, changed: Vote | None = None
-    ) -> PlacetError | None:
-        """Whether those who approved could still do so today, and are still enough (design §7).
+    def weighed(self, ask: Ask, tally: Tally) -> Iterator[tuple[str, Verdict]]:
+        """What the votes so far come to today: by whom, as told then, and what each is worth.
 
-        ``changed`` is the vote that made the input what it is: whose change does not count approves it no
-        more under another name.
+        An approval is worth nothing where its voter could not give it today the way they did, a rejection
+        where what was shown for it counts no more: either can be given anew. Whose change does not count is
+        its author, and no more, whatever else they said.
         """
+        counts, change = self.edit_counts(ask, tally), tally.change
+        for vote in tally.standing:
+            if vote.decision is Verdict.REJECT:
+                worth = Verdict.REJECT if self.behind(vote) is not None else None
+            elif vote.edited is None or (vote.edited.counts and counts):
+                worth = Verdict.APPROVE if self._still(vote, ask, tally) is not None else None
+            else:
+                worth = Verdict.EDIT
+            if worth is None and change is not None and slot_of(vote) == slot_of(change) and not counts:
+                worth = Verdict.EDIT
+            if worth is not None:
+                yield slot_of(vote), worth
+
+    def granting(self, ask: Ask, tally: Tally) -> tuple[Vote, ...]:
+        """The approvals of those who could still give them today, on what would run."""
+        counts, change = self.edit_counts(ask, tally), tally.change
+        author = None if change is None or counts else self.caster(change)
+        granting = []
+        for vote in tally.approvals:
+            voter = self._still(vote, ask, tally) if vote.edited is None or counts else None
+            if voter is not None and (author is None or voter.key != author.key):
+                granting.append(vote)
+        return tuple(granting)
+
+    def judge_grant(self, ask: Ask, tally: Tally) -> PlacetError | None:
+        """Whether enough of those who approved could still do so today (design §7)."""
         terms = self.terms(ask)
         if terms is None:
             return self._no_rule()
         if self._hides_too_much(ask, terms):
             return Forbidden(ForbiddenReason.HIDDEN_INPUT)
-        counts = self.edit_counts(ask)
-        cast = tuple(vote for vote in votes if vote.edited is None or counts)
-        still = {voter.key for vote in cast if (voter := self._still(vote, ask, waited_ms)) is not None}
-        if len(still) < len({self.people.key(self.tenant, vote.approver.id) for vote in cast}):
-            return Forbidden(ForbiddenReason.APPROVER_NO_LONGER_ENTITLED)
-        if changed is not None and not counts:
-            still.discard(self.key_of(changed))
-        if len(still) < terms.quorum:
-            return Forbidden(ForbiddenReason.QUORUM_NO_LONGER_MET)
-        return None
+        people = {self.caster(vote).key for vote in self.granting(ask, tally)}
+        if len(people) >= tally.needed(ask, terms).approvals:
+            return None
+        counts = self.edit_counts(ask, tally)
+        given = [vote for vote in tally.approvals if vote.edited is None or counts]
+        lost = any(self._still(vote, ask, tally) is None for vote in given)
+        reason = ForbiddenReason.APPROVER_NO_LONGER_ENTITLED if lost else ForbiddenReason.QUORUM_NO_LONGER_MET
+        return Forbidden(reason)
 
-    def _still(self, vote: Vote, ask: Ask, waited_ms: int) -> Voter | None:
+    def _still(self, vote: Vote, ask: Ask, tally: Tally) -> Voter | None:
         """The person who cast a vote, where they could cast it today the way they did."""
         principal = self.behind(vote)
         if principal is None:
             return None
         voter = structs.replace(self.voter(principal, vote.approver.id), channel=vote.channel)
-        refusal = self.judge_vote(voter, ask, vote.decision, vote.comment, waited_ms)
+        refusal = self.judge_vote(voter, ask, vote.decision, vote.comment, tally)
         return voter if refusal is None else None
 
     # --- Who sees ------------------------------------------------------------------------------------
 
-    def sees(self, caller: Principal, ask: Ask, votes: Iterable[Vote], waited_ms: int) -> bool:
+    def sees(self, caller: Principal, ask: Ask, tally: Tally) -> bool:
         """Whether the caller may know that the record exists: a party, a reader, who may or did decide."""
         if isinstance(caller, Client):
             parties = {ask.asked_by, ask.audience}
             return caller.name in parties or caller.sees() or self.bridges(caller, ask)
         voter, terms = self.voter(caller), self.terms(ask)
-        may = terms is not None and self.entitled(voter, ask, terms, waited_ms)
-        return may or voter.key in {self.people.key(self.tenant, vote.approver.id) for vote in votes}
-
-
-def counts_people(terms: Terms) -> bool:
-    """Whether it matters that two who decide are not one."""
-    return terms.quorum > 1 or terms.rejections > 1 or terms.edit is not EditRule.NO
+        may = terms is not None and self.entitled(voter, ask, terms, tally)
+        return may or voter.key in {self.caster(vote).key for vote in tally.votes}
 
 
 def may_edit(ask: Ask, terms: Terms) -> bool:

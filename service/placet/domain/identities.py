@@ -13,6 +13,7 @@ from placet.domain.identity import fold
 from placet.domain.model import Ask, Person, Vote
 from placet.domain.people import Issuer, People
 from placet.domain.principals import Approver, Client, Principal
+from placet.domain.tally import slot_of
 from placet.domain.voters import CHANNEL_API, CHANNEL_SLACK, CHANNEL_WEB, OWN_CHANNELS, Voter, elsewhere
 from placet.domain.vouched import Vouched
 
@@ -79,7 +80,9 @@ class Identities(Struct, frozen=True, kw_only=True):
         groups = frozenset(credential.groups) if credential is not None else frozenset()
         key = self.people.key(self.tenant, person_id)
         word = UNSET if isinstance(principal, Client) else principal.vouched
-        aliases = () if word is UNSET else word.aliases
+        said: tuple[str, ...] = ()
+        if word is not UNSET:
+            said = word.aliases if member is not None else (word.sub, *word.aliases)
         return Voter(
             person=Person(id=person_id if member is None else member.id, display_name=known_as or None),
             key=key,
@@ -88,7 +91,7 @@ class Identities(Struct, frozen=True, kw_only=True):
             channel=channel,
             bridge=bridge,
             also=frozenset(self.people.key(self.tenant, name) for name in elsewhere(member, word)),
-            mistakable=any(self.people.key(self.tenant, alias) != key for alias in self._known(aliases)),
+            mistakable=any(self.people.key(self.tenant, name) != key for name in self._known(said)),
             vouched=word,
         )
 
@@ -104,7 +107,7 @@ class Identities(Struct, frozen=True, kw_only=True):
         """
         actors = (ask.actor.id, *ask.actor.on_behalf_of)
         behind = (*actors, ask.asked_by, *ask.owners, *self.owners(ask))
-        return not self.keys_of(behind).isdisjoint({voter.key, *voter.also})
+        return not self.keys_of(behind).isdisjoint(voter.names)
 
     def keys_of(self, names: Iterable[str]) -> set[str]:
         """The people of these names, and those who own what is called so."""
@@ -112,10 +115,11 @@ class Identities(Struct, frozen=True, kw_only=True):
         people = {self.people.key(self.tenant, name) for name in names}
         return people | self.people.owners_of(self.tenant, names)
 
-    def key_of(self, vote: Vote) -> str:
-        """What tells the person who cast a vote from others today: the directory may have changed since."""
+    def caster(self, vote: Vote) -> Voter:
+        """Whoever cast a vote, as who they are today: the directory may have changed since."""
         principal = None if vote.vouched is UNSET else self.vouched(vote.vouched)
-        return self.people.key(self.tenant, vote.approver.id if principal is None else principal.id)
+        nobody_now = Approver(tenant=self.tenant, id=vote.approver.id, vouched=vote.vouched)
+        return self.voter(principal or nobody_now)
 
     def owners(self, ask: Ask) -> Iterable[str]:
         """The people behind the client that asked, and behind any client that the actor is or acts for."""
@@ -128,9 +132,11 @@ class Identities(Struct, frozen=True, kw_only=True):
         )
 
     def known_as(self, voter: Voter, votes: Iterable[Vote]) -> str:
-        """What tells a voter from others among these votes: the key they voted under before, if they have."""
-        mine = {voter.key, *voter.also}
-        return next((vote.key for vote in votes if vote.key and self.key_of(vote) in mine), voter.key)
+        """What tells a voter from others among these votes: what did when they voted before, if they have."""
+        return next((slot_of(vote) for vote in votes if self.caster(vote).key == voter.key), voter.key)
+
+    def _are_one(self, name: str, other: str) -> bool:
+        return self.people.key(self.tenant, name) == self.people.key(self.tenant, other)
 
     def behind(self, vote: Vote) -> Principal | None:
         """Who brought a vote in, where they could today: the bridge it came over, or the person."""
@@ -139,7 +145,7 @@ class Identities(Struct, frozen=True, kw_only=True):
             return _showing(self.clients.get(vote.submitted_by), vote)
         if vote.vouched is not UNSET:
             principal = self.vouched(vote.vouched)
-            return principal if principal is not None and principal.id == person_id else None
+            return principal if principal is not None and self._are_one(principal.id, person_id) else None
         member = self.people.member(self.tenant, person_id)
         if vote.channel != CHANNEL_SLACK and person_id in self.approvers:
             return _showing(self.approvers[person_id], vote)

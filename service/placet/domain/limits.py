@@ -70,6 +70,9 @@ CONFIRMATION_SUMMARY_MAX_CHARS: Final = 300
 JUDGED_MAX: Final = 32
 """Judgements of one call while credentials keep changing under it; then it is asked to come back. A long wait
 may meet many a change."""
+OVERTAKEN_MAX: Final = 100
+"""Readings of a record for one vote while others vote on it; then the voter is asked to come back. Each was
+in vain because somebody else's vote was taken, and few questions get as many."""
 BATCH_MAX_ITEMS: Final = 100
 """Decisions in one `POST /v1/decisions` (design §4)."""
 CURSOR_MAX_CHARS: Final = 512

@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from placet.domain.limits import GRANT_FLOOR_MS, USE_WITHIN_MAX_MS
 from placet.domain.model import OutcomeStatus, Status, Verdict
@@ -65,6 +66,8 @@ class Ruling(StrEnum):
     """Credentials changed since the caller was judged; nothing was written, judge again."""
     CLOCK = "clock"
     """The store's clock is too far behind to judge by; nothing was written."""
+    STALE = "stale"
+    """Others voted since the record was read to judge a vote; nothing was written, read it again."""
     MISSING = "missing"
     EXISTS = "exists"
     CONFLICT = "conflict"
@@ -211,7 +214,8 @@ class Decide(Struct, frozen=True, kw_only=True):
     """A vote: by whom, which, on what was shown.
 
     ``refusal`` is the code it was refused with before. ``required`` and ``rejections`` are how many people
-    it takes either way; ``change`` belongs to an edit.
+    it takes either way; ``weighed`` is what the votes of a pending record come to by the rules of today,
+    where that is not what they were cast as; ``change`` belongs to an edit.
     """
 
     person: str
@@ -220,13 +224,19 @@ class Decide(Struct, frozen=True, kw_only=True):
     refusal: str | None = None
     required: int = 1
     rejections: int = 1
+    weighed: tuple[tuple[str, Verdict], ...] | None = None
     change: Change | None = None
+
+    def counting(self, state: State) -> tuple[tuple[str, Verdict], ...]:
+        """The votes so far, as this one is judged by them: what is decided, is decided."""
+        pending = state.status is Status.PENDING
+        return state.votes if self.weighed is None or not pending else self.weighed
 
 
 def judge_decide(state: State, attempt: Decide, now_ms: int) -> Ruling:
     """Order of judgement for a decision by someone who may see the record."""
-    mine = dict(state.votes).get(attempt.person)
     status = settle(state.status, state.expires_at_ms, state.use_by_ms, now_ms)
+    mine = dict(attempt.counting(replace(state, status=status))).get(attempt.person)
     if _is_repeated(state, attempt, mine):
         return Ruling.UNCHANGED
     if status is not Status.PENDING:

@@ -5,8 +5,6 @@ credentials have changed since; nothing was written then. Refusals come back as 
 into errors is the use case's.
 """
 
-import hashlib
-from base64 import urlsafe_b64encode
 from collections.abc import Callable
 
 from msgspec import Struct
@@ -18,7 +16,7 @@ from placet.domain.model import Ask
 from placet.store import keys
 from placet.store.attempts import Ballot, Creation, Spending
 from placet.store.clock import Lag, Lags
-from placet.store.codec import PERSON_CHARS, Report, Spent, Who, encode
+from placet.store.codec import Report, Spent, Who, encode, person_mark
 from placet.store.link import Argument, Link, Reply
 from placet.store.record import Record
 
@@ -56,11 +54,6 @@ class Swept(Struct, frozen=True, kw_only=True):
     settled: int
     next_due_ms: int | None
     live_pending: int
-
-
-def person_mark(person_id: str) -> str:
-    """The fixed-width stand-in for a person in a record's votes (128 bits of SHA-256)."""
-    return urlsafe_b64encode(hashlib.sha256(person_id.encode()).digest()[:16])[:PERSON_CHARS].decode()
 
 
 def _answer(tenant: str, reply: Reply) -> Answer:
@@ -180,7 +173,7 @@ class Approvals:
         return Page(records=records, last=last.decode() or None, now_ms=now_ms)
 
     async def decide(self, tenant: str, approval_id: str, ballot: Ballot, *, epoch: int) -> Answer:
-        """Cast a vote. Rulings: ok, unchanged; or any refusal of ``judge_decide``, missing."""
+        """Cast a vote. Rulings: ok, unchanged; or any refusal of ``judge_decide``, missing; stale."""
         vote = ballot.vote
         return await self._judge(
             "decide",
@@ -199,6 +192,8 @@ class Approvals:
             *self._keep,
             GRANT_FLOOR_MS,
             ballot.use_within_most_ms,
+            ballot.seen,
+            ballot.weighed,
             *_changes(ballot.change),
         )
 

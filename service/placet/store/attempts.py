@@ -78,7 +78,8 @@ class Ballot(Struct, frozen=True, kw_only=True):
     ``person`` tells the voter from others, whichever way they come in. ``refusal`` is the word to refuse the
     vote with if the state allows one at all. ``required`` and ``rejections`` are how many people it takes
     either way today; ``change`` is what an edit makes of the question; ``use_within_most_ms`` is the longest
-    life of the grant.
+    life of the grant. ``seen`` is what it was judged by (:attr:`Record.votes`), ``weighed`` what those votes
+    come to today, packed.
     """
 
     vote: Vote
@@ -88,5 +89,7 @@ class Ballot(Struct, frozen=True, kw_only=True):
     refusal: str | None
     required: int
     rejections: int
+    seen: bytes
+    weighed: str
     change: Change | None = None
     use_within_most_ms: int = USE_WITHIN_MAX_MS

@@ -3,7 +3,9 @@
 A line of a record's log is ``<at_ms> <event type> [seal]<json>``.
 """
 
-from collections.abc import Mapping
+import hashlib
+from base64 import urlsafe_b64encode
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -94,6 +96,12 @@ def number(fields: Mapping[bytes, bytes], name: bytes) -> int | None:
 
 
 _LETTERS = {"a": Verdict.APPROVE, "r": Verdict.REJECT, "c": Verdict.EDIT}
+_LETTER_OF = {verdict: letter for letter, verdict in _LETTERS.items()}
+
+
+def person_mark(person: str) -> str:
+    """The fixed-width stand-in for a person in a record's votes (128 bits of SHA-256)."""
+    return urlsafe_b64encode(hashlib.sha256(person.encode()).digest()[:16])[:PERSON_CHARS].decode()
 
 
 def votes_of(packed: str) -> tuple[tuple[str, Verdict], ...]:
@@ -101,6 +109,11 @@ def votes_of(packed: str) -> tuple[tuple[str, Verdict], ...]:
     width = PERSON_CHARS + 1
     cells = [packed[i : i + width] for i in range(0, len(packed), width)]
     return tuple((cell[:-1], _LETTERS[cell[-1]]) for cell in cells)
+
+
+def pack_votes(votes: Iterable[tuple[str, Verdict]]) -> str:
+    """The votes of these people, as a record has them."""
+    return "".join(person_mark(person) + _LETTER_OF[verdict] for person, verdict in votes)
 
 
 _CODES: Mapping[str, str] = {

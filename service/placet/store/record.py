@@ -116,6 +116,12 @@ class Record(Struct, frozen=True, kw_only=True):
         """The compared fields by their letter."""
         return dict(zip(self.flat[::2], self.flat[1::2], strict=True))
 
+    @property
+    def votes(self) -> bytes:
+        """What a vote is judged by, as decide.lua compares it: the digest, and the votes on it, packed."""
+        fields = self.fields
+        return fields[b"g"] + fields.get(b"v", b"")
+
     def derived(self, name: Hashable, compute: Callable[[], T]) -> T:
         """What ``compute`` makes of the parts, a pure function of them (not of ``now_ms``).
 

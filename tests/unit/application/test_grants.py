@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from msgspec import Raw, structs
 
-from placet.application.grants import KEPT_BINDINGS, VOTE_TAKES_MS, Seals, approvers, members_of
+from placet.application.grants import KEPT_BINDINGS, VOTE_TAKES_MS, Seals, members_of
 from placet.domain.errors import InternalError
 from placet.domain.limits import USE_WITHIN_MAX_MS
 from placet.domain.model import (
@@ -19,6 +19,7 @@ from placet.domain.model import (
     Status,
     Verdict,
 )
+from placet.domain.tally import Tally
 from placet.store.codec import encode
 from tests.factories import T0_MS, an_ask, call_of
 from tests.factories import members_of as presented
@@ -206,7 +207,8 @@ def test_the_votes_of_a_grant_are_those_on_its_digest(seals: Seals) -> None:
         voted(seals, on, "b", decision=Verdict.REJECT),
         voted(seals, on, "c", digest="0" * 64),
     )
-    assert [each.vote.approver.id for each in approvers(votes, on.digest)] == ["a"]
+    approvals = Tally.of(structs.replace(on, votes=votes)).approvals
+    assert [vote.approver.id for vote in approvals] == ["a"]
 
 
 def test_what_a_consumer_must_present_follows_from_the_ask() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec import Raw, structs
 
-from placet.application.grants import Seals, approvers
+from placet.application.grants import Seals
 from placet.domain import binding
 from placet.domain.errors import InternalError
 from placet.domain.model import (
@@ -16,6 +16,7 @@ from placet.domain.model import (
     Status,
     Verdict,
 )
+from placet.domain.tally import Tally
 from placet.store.codec import encode
 from tests.factories import INPUT, T0_MS, a_change, an_ask, call_of, digest_of
 from tests.sealed import asked, voted
@@ -132,6 +133,11 @@ class TestChanged:
             seals.prove_card(forged)
 
 
+def approvers(approval: Approval) -> list[str]:
+    """Those whose approvals make a record's grant."""
+    return [vote.approver.id for vote in Tally.of(approval).approvals]
+
+
 class TestWhoApproved:
     """Whoever said yes, and nothing else since, to what the grant is of."""
 
@@ -143,7 +149,7 @@ class TestWhoApproved:
             voted(seals, on, "ann", decision=Verdict.REJECT),
             voted(seals, on, "bob"),
         )
-        assert [each.vote.approver.id for each in approvers(votes, on.digest)] == ["bob"]
+        assert approvers(structs.replace(on, votes=votes)) == ["bob"]
         turned = structs.replace(on, status=Status.APPROVED, required=2, votes=votes)
         with pytest.raises(InternalError):
             seals.prove_grant(turned)
@@ -172,7 +178,7 @@ class TestWhoApproved:
             voted(seals, on, "ann", decision=Verdict.EDIT, digest=changed.digest, edited=back),
             voted(seals, on, "cid"),
         )
-        assert [each.vote.approver.id for each in approvers(votes, on.digest)] == ["cid"]
+        assert approvers(structs.replace(on, votes=votes)) == ["cid"]
 
     def test_who_was_superseded_is_none(self, seals: Seals) -> None:
         """Though it was changed back to what they had approved."""
@@ -185,21 +191,15 @@ class TestWhoApproved:
             voted(seals, on, "bob", decision=Verdict.EDIT, edited=there),
             voted(seals, on, "cid", decision=Verdict.EDIT, digest=changed.digest, edited=back),
         )
-        assert [each.vote.approver.id for each in approvers(votes, on.digest)] == ["cid"]
+        assert approvers(structs.replace(on, votes=votes)) == ["cid"]
 
     def test_an_editor_whose_change_does_not_count_is_none(self, seals: Seals) -> None:
         """The others on it are."""
         approval = edited(seals, "bob", "cid", counts=False)
-        assert [each.vote.approver.id for each in approvers(approval.votes, approval.digest)] == [
-            "bob",
-            "cid",
-        ]
+        assert approvers(approval) == ["bob", "cid"]
 
     def test_an_editor_whose_change_counts_is_one(self, seals: Seals) -> None:
         """Of what it became, not of what it was."""
         approval = edited(seals, "bob")
-        assert [each.vote.approver.id for each in approvers(approval.votes, approval.digest)] == [
-            "ann",
-            "bob",
-        ]
-        assert approvers(approval.votes, digest_of(approval.ask)) == ()
+        assert approvers(approval) == ["ann", "bob"]
+        assert approvers(structs.replace(approval, digest=digest_of(approval.ask))) == []

@@ -16,6 +16,7 @@ from tests.factories import T0_MS, an_ask, digest_of, unsealed
 ACCEPTED = {Ruling.OK, Ruling.UNCHANGED, Ruling.REPLAYED, Ruling.JOINED}
 JUDGED_BY_THE_USE_CASE = {
     Ruling.REJUDGE: "the transport judges again",
+    Ruling.STALE: "decide.py reads again",
     Ruling.CLOCK: "the store itself is unavailable then",
     Ruling.DEADLINE: "request.py names the member",
     Ruling.CLIENT_FULL: "request.py says how long to wait",

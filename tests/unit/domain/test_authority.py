@@ -9,8 +9,9 @@ from placet.domain.errors import Forbidden, PlacetError
 from placet.domain.model import Actor, ActorKind, Ask, Person, Risk, Verdict, Vote
 from placet.domain.people import People
 from placet.domain.principals import Approver, Client, Principal, Scope
+from placet.domain.tally import Tally
 from placet.domain.voters import Voter
-from tests.factories import an_ask, digest_of
+from tests.factories import an_ask, digest_of, tallied
 
 APPROVER = Approver(tenant="default", id="ann")
 BOTH = (Verdict.APPROVE, Verdict.REJECT)
@@ -170,13 +171,13 @@ def test_who_may_vote(
     """Entitled, then offered, then not one's own; rejecting one's own is allowed."""
     authority = an_authority(caller)
     voter = authority.voter(caller, "ann")
-    assert told(authority.judge_vote(voter, an_ask(**ask), verdict, None, 0)) == expected
+    assert told(authority.judge_vote(voter, an_ask(**ask), verdict, None, Tally())) == expected
 
 
 def test_an_owner_may_not_vote_for() -> None:
     """Those of today count as the asking side."""
     authority = an_authority(APPROVER, a_client(owners=("ANN",)))
-    error = authority.judge_vote(a_voter(authority), an_ask(), Verdict.APPROVE, None, 0)
+    error = authority.judge_vote(a_voter(authority), an_ask(), Verdict.APPROVE, None, Tally())
     assert told(error) == ("APPROVAL_SELF_APPROVAL", None)
 
 
@@ -222,12 +223,15 @@ def test_a_grant_lasts_as_long_as_the_right_of_whoever_gave_it(
         APPROVER, a_bridge(Risk.MEDIUM, "bob"), a_client("x", Scope.ADMIN, people=("eve",))
     )
     vote = a_vote(ask, person_id) if bridge is None else by(ask, bridge, person_id)
-    assert told(authority.judge_grant(ask, [vote], 0)) == (None if still else NO_LONGER)
+    assert told(authority.judge_grant(ask, tallied(vote))) == (None if still else NO_LONGER)
 
 
 def test_a_grant_that_nobody_gave_is_none() -> None:
     """Fewer people than it takes."""
-    assert told(an_authority(APPROVER).judge_grant(an_ask(), [], 0)) == ("FORBIDDEN", "quorum-no-longer-met")
+    assert told(an_authority(APPROVER).judge_grant(an_ask(), Tally())) == (
+        "FORBIDDEN",
+        "quorum-no-longer-met",
+    )
 
 
 @pytest.mark.parametrize(
@@ -247,4 +251,4 @@ def test_a_grant_that_nobody_gave_is_none() -> None:
 )
 def test_who_knows_that_it_is_there(caller: Principal, sees: bool) -> None:  # noqa: FBT001 - the expectation
     """Parties, readers, people, and bridges up to their risk."""
-    assert an_authority(caller).sees(caller, an_ask(audience="tools"), (), 0) is sees
+    assert an_authority(caller).sees(caller, an_ask(audience="tools"), Tally()) is sees

@@ -13,8 +13,9 @@ from placet.domain.model import Actor, ActorKind, Ask, Effect, Person, Presentat
 from placet.domain.people import Member, People, SlackUser, Subject
 from placet.domain.principals import Approver, Client, Scope
 from placet.domain.rules import Approvers, EditRule, Escalation, Floor, Policies, Rule, Terms
+from placet.domain.tally import Tally
 from placet.domain.voters import CHANNEL_SLACK, CHANNEL_WEB, includes
-from tests.factories import an_ask, digest_of
+from tests.factories import an_ask, digest_of, tallied
 from tests.rulestrategies import GROUPS, PEOPLE, claims, floors, rules
 
 TREASURY = Approvers(groups=frozenset({"treasury"}))
@@ -55,7 +56,9 @@ def told(error: PlacetError | None) -> tuple[str, object] | None:
 def judged(authority: Authority, person_id: str, **ask: Any) -> tuple[str, object] | None:
     """How an approval by somebody with a credential is judged."""
     return told(
-        authority.judge_vote(authority.voter(person(person_id)), an_ask(**ask), Verdict.APPROVE, None, 0)
+        authority.judge_vote(
+            authority.voter(person(person_id)), an_ask(**ask), Verdict.APPROVE, None, Tally()
+        )
     )
 
 
@@ -106,7 +109,7 @@ class TestTerms:
         ask = an_ask()
         assert authority.terms(ask) is None
         assert judged(authority, "ann") == NOT_ENTITLED
-        assert told(authority.judge_grant(ask, [], 0)) == ("FORBIDDEN", "no-rule")
+        assert told(authority.judge_grant(ask, Tally())) == ("FORBIDDEN", "no-rule")
         client = Client(tenant="default", name="runtime", scopes=frozenset({Scope.REQUEST}))
         with pytest.raises(Forbidden):
             authority.judge_ask(client, ask)
@@ -117,7 +120,7 @@ class TestTerms:
         assert authority.terms(an_ask()) is BUILT_IN
         assert authority.terms(an_ask(risk=Risk.CRITICAL)) is None
         assert authority.version is None
-        assert told(authority.judge_grant(an_ask(risk=Risk.CRITICAL), [], 0)) == ("FORBIDDEN", "no-rule")
+        assert told(authority.judge_grant(an_ask(risk=Risk.CRITICAL), Tally())) == ("FORBIDDEN", "no-rule")
 
     def test_a_request_of_before_is_judged_by_the_floors_of_today(self) -> None:
         """Although its record says what it was raised to then."""
@@ -135,9 +138,9 @@ class TestTerms:
         open_, closed = a_rule(hidden_input=True), a_rule()
         floor = Floor(capabilities=("*",), risk=Risk.HIGH)
         hidden = ("FORBIDDEN", "hidden-input")
-        assert told(ruled(open_).judge_grant(ask, [], 0)) == ("FORBIDDEN", "quorum-no-longer-met")
-        assert told(ruled(closed).judge_grant(ask, [], 0)) == hidden
-        assert told(ruled(open_, floors=(floor,)).judge_grant(ask, [], 0)) == hidden
+        assert told(ruled(open_).judge_grant(ask, Tally())) == ("FORBIDDEN", "quorum-no-longer-met")
+        assert told(ruled(closed).judge_grant(ask, Tally())) == hidden
+        assert told(ruled(open_, floors=(floor,)).judge_grant(ask, Tally())) == hidden
 
 
 class TestEntitled:
@@ -163,15 +166,20 @@ class TestEntitled:
         for approvers, after in (((cfo,), None), ((cfo, cfo), NOT_ENTITLED)):
             authority = ruled(a_rule(approvers=approvers, escalation=escalation))
             voter, ask = authority.voter(person("ann")), an_ask()
-            assert told(authority.judge_vote(voter, ask, Verdict.APPROVE, None, 999)) == NOT_ENTITLED
-            assert told(authority.judge_vote(voter, ask, Verdict.APPROVE, None, 1_000)) == after
+            assert (
+                told(authority.judge_vote(voter, ask, Verdict.APPROVE, None, Tally(waited_ms=999)))
+                == NOT_ENTITLED
+            )
+            assert (
+                told(authority.judge_vote(voter, ask, Verdict.APPROVE, None, Tally(waited_ms=1_000))) == after
+            )
 
     def test_a_quorum_is_of_people_of_the_directory(self) -> None:
         """Others have no say in it, not even for a no."""
         authority = ruled(a_rule(quorum=2))
         voter = authority.voter(person("zoe", "treasury"))
         for verdict in (Verdict.APPROVE, Verdict.REJECT):
-            assert told(authority.judge_vote(voter, an_ask(), verdict, None, 0)) == NOT_ENTITLED
+            assert told(authority.judge_vote(voter, an_ask(), verdict, None, Tally())) == NOT_ENTITLED
         assert judged(authority, "ann") is None
 
 
@@ -219,7 +227,7 @@ class TestLaws:
         """Of the rule that matches, or called by its escalation; and of each block that applies."""
         authority, ask, person_id = situation
         voter = authority.voter(person(person_id, *GROUPS[:1]))
-        if authority.judge_vote(voter, ask, verdict, "a comment", waited_ms) is not None:
+        if authority.judge_vote(voter, ask, verdict, "a comment", Tally(waited_ms=waited_ms)) is not None:
             return
         terms = authority.terms(ask)
         assert terms is not None
@@ -257,7 +265,7 @@ class TestLaws:
                 and name not in member.owns
             )
             if not confirms:
-                assert authority.judge_vote(voter, asked, verdict, "a comment", 0) is not None
+                assert authority.judge_vote(voter, asked, verdict, "a comment", Tally()) is not None
 
     @given(situations(), st.permutations(PEOPLE))
     def test_a_grant_is_as_good_as_its_votes(
@@ -270,15 +278,15 @@ class TestLaws:
         able = [
             each
             for each in order
-            if authority.judge_vote(authority.voter(person(each)), ask, Verdict.APPROVE, "c", 0) is None
+            if authority.judge_vote(authority.voter(person(each)), ask, Verdict.APPROVE, "c", Tally()) is None
         ]
         if terms is None or len(able) < terms.quorum:
             return
         votes = [a_vote(ask, each) for each in able[: terms.quorum]]
-        assert authority.judge_grant(ask, votes, 0) is None
-        assert told(authority.judge_grant(ask, votes[1:], 0)) == ("FORBIDDEN", "quorum-no-longer-met")
+        assert authority.judge_grant(ask, tallied(*votes)) is None
+        assert told(authority.judge_grant(ask, tallied(*votes[1:]))) == ("FORBIDDEN", "quorum-no-longer-met")
         gone = structs.replace(authority, approvers={each: person(each) for each in able[1:]})
-        assert told(gone.judge_grant(ask, votes, 0)) == ("FORBIDDEN", "approver-no-longer-entitled")
+        assert told(gone.judge_grant(ask, tallied(*votes))) == ("FORBIDDEN", "approver-no-longer-entitled")
 
 
 def a_vote(ask: Ask, person_id: str, channel: str = "api") -> Vote:
@@ -306,7 +314,7 @@ def a_vote(ask: Ask, person_id: str, channel: str = "api") -> Vote:
 def test_a_vote_stands_as_long_as_the_way_it_came(channel: str, member: Member, *, still: bool) -> None:
     """A person whose user of Slack was taken out of the directory did not come by another."""
     authority, ask = ruled(a_rule(), people=(member,)), an_ask()
-    refusal = authority.judge_grant(ask, [a_vote(ask, "ann", channel)], 0)
+    refusal = authority.judge_grant(ask, tallied(a_vote(ask, "ann", channel)))
     assert told(refusal) == (None if still else ("FORBIDDEN", "approver-no-longer-entitled"))
 
 
@@ -314,8 +322,8 @@ def test_one_person_under_two_names_is_one() -> None:
     """A grant of two takes two."""
     authority = ruled(a_rule(quorum=2), approvers={"ann": person("ann"), "bob": person("bob")})
     ask = an_ask()
-    assert authority.judge_grant(ask, [a_vote(ask, "ann"), a_vote(ask, "bob")], 0) is None
-    twice = authority.judge_grant(ask, [a_vote(ask, "ann"), a_vote(ask, "ann")], 0)
+    assert authority.judge_grant(ask, tallied(a_vote(ask, "ann"), a_vote(ask, "bob"))) is None
+    twice = authority.judge_grant(ask, tallied(a_vote(ask, "ann"), a_vote(ask, "ann")))
     assert told(twice) == ("FORBIDDEN", "quorum-no-longer-met")
 
 
@@ -348,13 +356,13 @@ def test_a_change_counts_where_somebody_else_looks_too(
     edit: EditRule, quorum: int, ask: dict[str, Any], *, counts: bool
 ) -> None:
     """Or where nothing grave happens."""
-    assert ruled(a_rule(edit=edit, quorum=quorum)).edit_counts(an_ask(**ask)) is counts
+    assert ruled(a_rule(edit=edit, quorum=quorum)).edit_counts(an_ask(**ask), Tally()) is counts
 
 
 def test_a_change_counts_by_the_rules_of_today() -> None:
     """A floor that makes the call grave, or no rule at all, and nobody changes it alone any more."""
     ask, rule = an_ask(effect=Effect.WRITE), a_rule(edit=EditRule.COUNTS)
     floor = Floor(capabilities=("*",), risk=Risk.HIGH)
-    assert ruled(rule).edit_counts(ask)
-    assert not ruled(rule, floors=(floor,)).edit_counts(ask)
-    assert not ruled().edit_counts(ask)
+    assert ruled(rule).edit_counts(ask, Tally())
+    assert not ruled(rule, floors=(floor,)).edit_counts(ask, Tally())
+    assert not ruled().edit_counts(ask, Tally())

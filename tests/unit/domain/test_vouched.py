@@ -11,9 +11,10 @@ from placet.domain.model import Actor, ActorKind, Ask, Effect, Person, Verdict, 
 from placet.domain.people import Issuer, Member, People, SlackUser, Subject
 from placet.domain.principals import Approver, Client, Scope
 from placet.domain.rules import Approvers, Policies, Rule, Terms
+from placet.domain.tally import Tally
 from placet.domain.voters import Voter
 from placet.domain.vouched import Vouched
-from tests.factories import an_ask, digest_of
+from tests.factories import an_ask, digest_of, tallied
 from tests.issuer import ISS, OTHER, an_issuer
 
 ANN = Member(
@@ -76,7 +77,7 @@ def told(error: Any) -> tuple[str, str | None] | None:
 
 def judged(judge: Authority, said: Vouched, verdict: Verdict = Verdict.APPROVE, **ask: Any) -> Any:
     """Whether they may vote so."""
-    return told(judge.judge_vote(voter(judge, said), an_ask(**ask), verdict, None, 0))
+    return told(judge.judge_vote(voter(judge, said), an_ask(**ask), verdict, None, Tally()))
 
 
 # --- Who somebody is ----------------------------------------------------------------------------------
@@ -218,9 +219,9 @@ def test_strangers_see_what_they_may_or_did_decide() -> None:
     """And nothing else."""
     judge, ask = authority(), an_ask()
     vote = cast(judge, ask, word(groups=("ops",)))
-    assert judge.sees(known(judge, word(groups=("ops",))), ask, (), 0)
-    assert not judge.sees(known(judge, word()), ask, (), 0)
-    assert judge.sees(known(judge, word()), ask, [vote], 0)
+    assert judge.sees(known(judge, word(groups=("ops",))), ask, Tally())
+    assert not judge.sees(known(judge, word()), ask, Tally())
+    assert judge.sees(known(judge, word()), ask, tallied(vote))
 
 
 # --- What was granted ---------------------------------------------------------------------------------
@@ -241,17 +242,19 @@ def cast(judge: Authority, ask: Ask, said: Vouched) -> Vote:
     return msgspec.json.decode(msgspec.json.encode(kept), type=Vote)
 
 
-@pytest.mark.parametrize("said", [word("u-1"), word(groups=("ops",), aliases=("cy",))])
-def test_a_vote_stands_while_its_issuer_is_configured(said: Vouched) -> None:
-    """And while the person is who they were, in the group that it took."""
+@pytest.mark.parametrize(
+    ("said", "linked"), [(word("u-1"), LOST), (word(groups=("ops",), aliases=("cy",)), None)]
+)
+def test_a_vote_stands_while_its_issuer_is_configured(said: Vouched, linked: tuple[str, str] | None) -> None:
+    """And while the person is who they were, in the group that it took; whom nobody knew may become known."""
     judge, ask = authority(), an_ask()
     vote = cast(judge, ask, said)
-    assert judge.judge_grant(ask, [vote], 0) is None
-    assert told(authority(issuers=()).judge_grant(ask, [vote], 0)) == LOST
+    assert judge.judge_grant(ask, tallied(vote)) is None
+    assert told(authority(issuers=()).judge_grant(ask, tallied(vote))) == LOST
     cfo = {"approvers": (Approvers(groups=frozenset({"cfo"})),)}
-    assert told(authority(terms=cfo).judge_grant(ask, [vote], 0)) == LOST
+    assert told(authority(terms=cfo).judge_grant(ask, tallied(vote))) == LOST
     moved = Member(tenant="default", id="eve", groups=frozenset({"ops"}), subjects=(said.subject,))
-    assert told(authority(moved).judge_grant(ask, [vote], 0)) == LOST
+    assert told(authority(moved).judge_grant(ask, tallied(vote))) == linked
 
 
 def test_a_vote_does_not_stand_for_whoever_has_become_an_owner() -> None:
@@ -260,16 +263,16 @@ def test_a_vote_does_not_stand_for_whoever_has_become_an_owner() -> None:
     vote = cast(judge, ask, word(groups=("ops",), aliases=("cy@x.example",)))
     owned = Client(tenant="default", name="runtime", scopes=frozenset(), owners=("CY@x.example",))
     later = msgspec.structs.replace(judge, clients={"runtime": owned})
-    assert told(later.judge_grant(ask, [vote], 0)) == LOST
+    assert told(later.judge_grant(ask, tallied(vote))) == LOST
 
 
 def test_a_vote_by_another_credential_is_not_saved_by_an_issuer() -> None:
     """It came with a credential that is revoked now; that the person could come in otherwise is no matter."""
     judge, ask = authority(), an_ask()
     vote = msgspec.structs.replace(cast(judge, ask, word("u-1")), vouched=msgspec.UNSET)
-    assert told(judge.judge_grant(ask, [vote], 0)) == LOST
+    assert told(judge.judge_grant(ask, tallied(vote))) == LOST
     held = msgspec.structs.replace(judge, approvers={"ann": Approver(tenant="default", id="ann")})
-    assert held.judge_grant(ask, [vote], 0) is None
+    assert held.judge_grant(ask, tallied(vote)) is None
 
 
 def test_other_votes_and_principals_are_kept_as_they_were() -> None:

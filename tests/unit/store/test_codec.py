@@ -3,8 +3,7 @@
 import pytest
 
 from placet.domain.model import Sealed, Verdict
-from placet.store.approvals import person_mark
-from placet.store.codec import PERSON_CHARS, Line, read_line, votes_of, write_line
+from placet.store.codec import PERSON_CHARS, Line, person_mark, read_line, votes_of, write_line
 
 ANN, BOB = person_mark("ann"), person_mark("bob")
 

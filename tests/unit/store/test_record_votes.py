@@ -9,7 +9,7 @@ from placet.domain import binding
 from placet.domain.errors import InternalError
 from placet.domain.machine import Change
 from placet.domain.model import Approval, Requested, Verdict
-from placet.store.approvals import person_mark
+from placet.store.codec import person_mark
 from placet.store.record import Record
 from tests.factories import INPUT, T0_MS, a_ballot, a_change, an_edit, digest_of
 from tests.records import ANN, ASK, BOB, a_line, a_record

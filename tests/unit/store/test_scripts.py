@@ -32,7 +32,7 @@ _RULINGS = re.compile(
     rf"(?:return {{|\b(?:answer|no|meet|full)\()\s*{_WORD}"  # in the place of a ruling
     rf"|\b(?:answer|no)\([^,)]*(?:\(\))?[^,)]* and {_WORD} or (?:{_WORD})?"  # one of two
 )
-NOT_JUDGED = {Ruling.REJUDGE, Ruling.CLOCK}
+NOT_JUDGED = {Ruling.REJUDGE, Ruling.CLOCK, Ruling.STALE}
 NOT_REFUSED = {Ruling.OK, Ruling.UNCHANGED, Ruling.REPLAYED, Ruling.JOINED, *NOT_JUDGED}
 NOT_LOGGED = {
     *(Ruling.EXISTS, Ruling.DEADLINE, Ruling.CLIENT_FULL, Ruling.TENANT_FULL, Ruling.RATE),

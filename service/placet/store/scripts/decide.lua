@@ -11,13 +11,15 @@
 -- ARGV[11] people who must approve, at least what the record asks for   [12] who must reject
 -- ARGV[13] record retention, ms   [14] input retention, ms   [15] refusals kept singly
 -- ARGV[16] least life of a grant  [17] greatest, ms
+-- ARGV[18] seen          what the caller judged by: the record's digest and votes, as it read them
+-- ARGV[19] weighed       what those votes come to today, packed as they are
 -- of an edit, else '':
--- ARGV[18] digest        [19] call hash, 32 bytes each   [20] input, canonical JSON, as changed
--- ARGV[21] '1' where the change counts as its author's approval
+-- ARGV[20] digest        [21] call hash, 32 bytes each   [22] input, canonical JSON, as changed
+-- ARGV[23] '1' where the change counts as its author's approval
 --
 -- Answer   ok | unchanged | expired | cancelled | decided | mismatch | refused | reversed
 --                   { ruling, now, id, fields, log, input, original }
---          missing  { ruling, now }
+--          missing | stale  { ruling, now }
 
 local id, digest, verdict = ARGV[3], ARGV[5], ARGV[7]
 local retain = { ARGV[13], ARGV[14] }
@@ -26,6 +28,11 @@ if not r.s then
   return { 'missing', num(now) }
 end
 settle(id, r, retain)
+-- Who may vote, and what others' votes are worth, was judged by the votes as read. Whoever was faster changes
+-- that; nothing is lost, the caller reads again.
+if ARGV[18] ~= r.g .. (r.v or '') then
+  return { 'stale', num(now) }
+end
 local function no(ruling, word)
   refuse(id, word or ruling, ARGV[10], ARGV[15])
   return answer(ruling, id)
@@ -36,10 +43,10 @@ if ARGV[4] == '1' then
 end
 
 -- One vote a person, on the digest as it stands: a approves, r rejects, c has changed the input and
--- waits for others to approve that.
+-- waits for others to approve that. While it waits they are worth what the rules of today make of them.
 local person = ARGV[6]
 local others, approvals, rejections, mine = {}, 0, 0, ''
-for cast, letter in string.gmatch(r.v or '', '(......................)(%a)') do
+for cast, letter in string.gmatch(r.s == 'pending' and ARGV[19] or r.v or '', '(......................)(%a)') do
   if cast == person then
     mine = letter
   else
@@ -51,7 +58,7 @@ end
 
 local same
 if verdict == 'edit' then
-  same = ARGV[18] == r.g and (mine == 'a' or mine == 'c')
+  same = ARGV[20] == r.g and (mine == 'a' or mine == 'c')
 else
   same = digest == r.g and mine == string.sub(verdict, 1, 1)
 end
@@ -79,11 +86,11 @@ local letter = string.sub(verdict, 1, 1)
 if verdict == 'edit' then
   -- Whatever was voted before was on another input. The question is another one now: nobody joins it.
   others, approvals, rejections = {}, 0, 0
-  letter = ARGV[21] == '1' and 'a' or 'c'
+  letter = ARGV[23] == '1' and 'a' or 'c'
   redis.call('SET', tag .. 'o:' .. id, input_of(id), 'NX')
-  redis.call('SET', tag .. 'i:' .. id, ARGV[20])
+  redis.call('SET', tag .. 'i:' .. id, ARGV[22])
   redis.call('HSETNX', a, 'h', r.g)
-  redis.call('HSET', a, 'g', ARGV[18], 'c', ARGV[19])
+  redis.call('HSET', a, 'g', ARGV[20], 'c', ARGV[21])
   leave_joining(id, r)
 end
 redis.call('HSET', a, 'v', table.concat(others) .. person .. letter)
