@@ -5,7 +5,7 @@ credential's groups, or an issuer's: where those could be meant, what is found o
 """
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import UNSET
 
@@ -36,7 +36,7 @@ def faults_of(path: Path, rule: Rule, people: People, issuers: Mapping[str, Issu
         case, message = found
         member = "rejections" if case.terms.rejections > case.terms.quorum else "quorum"
         # Groups of an issuer's count for whoever is in no directory, and they for no quorum above one.
-        warns = claimed and case.terms.quorum == 1
+        warns = claimed and case.terms.quorum == 1 and member == "quorum"
         yield Fault(path=(*path, *case.place, member), message=message, warns=warns)
 
 
@@ -86,6 +86,12 @@ def _short(rule: Rule, tenants: list[str], people: People) -> tuple[Case, str] |
     for case in combined(rule):
         entitled = {tenant: _entitled(people.of(tenant), case.terms) for tenant in tenants}
         if case.terms.quorum == 1:
+            named = _named_only(case.terms)
+            if named is not None and len(named) < case.terms.rejections:
+                return case, (
+                    f"It takes {case.terms.rejections} people to reject {case.when}, and "
+                    f"{_listed(named)}: write a lower number."
+                )
             if tenants and not any(entitled.values()) and _narrows_to_members(case.terms, people):
                 return case, (
                     f"Nobody in the directory is among all whom this asks for {case.when}: whoever decides "
@@ -101,13 +107,26 @@ def _short(rule: Rule, tenants: list[str], people: People) -> tuple[Case, str] |
             )
         for tenant, members in entitled.items():
             if len(members) < wanted:
-                names = ", ".join(repr(member.id) for member in members[:_SHOWN_MAX])
-                able = f"only {len(members)} could be among them ({names})" if names else "nobody could"
+                able = _listed([member.id for member in members], " be among them")
                 return case, (
                     f"It takes {wanted} people {case.when}, and in tenant {tenant!r} {able}: enter more in "
                     "the directory, or write a lower number."
                 )
     return None
+
+
+def _listed(able: Sequence[str], what: str = "") -> str:
+    names = ", ".join(map(repr, able[:_SHOWN_MAX]))
+    return f"only {len(able)} could{what} ({names})" if able else "nobody could"
+
+
+def _named_only(terms: Terms) -> list[str] | None:
+    """Those who could decide, where every one of them is named; ``None`` where groups may bring others."""
+    among, *others = terms.approvers
+    if among.groups or (terms.escalation is not None and terms.escalation.groups):
+        return None
+    able = (each for each in among.people if all(each in other.people or other.groups for other in others))
+    return sorted(able)
 
 
 def _narrows_to_members(terms: Terms, people: People) -> bool:
