@@ -7,7 +7,7 @@ from msgspec import UNSET
 from placet.application.commands import Decide
 from placet.application.directory import Caller
 from placet.application.grants import Seals, hashes_of
-from placet.application.rulings import error_for
+from placet.application.rulings import error_for, word_of
 from placet.application.views import sight_of
 from placet.domain import binding
 from placet.domain.authority import BUILT_IN
@@ -19,7 +19,7 @@ from placet.domain.limits import OVERTAKEN_MAX, USE_WITHIN_MAX_MS, Limits
 from placet.domain.machine import Change, Ruling
 from placet.domain.model import Approval, Ask, Edited, Status, Verdict, Vote
 from placet.domain.principals import Client
-from placet.domain.tally import Tally
+from placet.domain.tally import Tally, slot_of
 from placet.store.approvals import Approvals
 from placet.store.attempts import Ballot
 from placet.store.codec import pack_votes
@@ -108,11 +108,11 @@ class DecideApproval:
             sealed=self._seals.vote(shown, vote),
             person=person,
             hidden=hidden,
-            refusal=None if refusal is None else refusal.code,
+            refusal=None if refusal is None else word_of(refusal),
             required=needed.approvals,
             rejections=needed.rejections,
             seen=record.votes,
-            weighed=pack_votes(authority.weighed(ask, tally)),
+            weighed=pack_votes((slot_of(cast), worth) for cast, worth in authority.weighed(ask, tally)),
             change=change,
             use_within_most_ms=terms.use_within_ms[1] or USE_WITHIN_MAX_MS,
         )

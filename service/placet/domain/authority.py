@@ -207,8 +207,8 @@ class Authority(Identities, frozen=True, kw_only=True):
 
     # --- What was voted -------------------------------------------------------------------------------
 
-    def weighed(self, ask: Ask, tally: Tally) -> Iterator[tuple[str, Verdict]]:
-        """What the votes so far come to today: by whom, as told then, and what each is worth.
+    def weighed(self, ask: Ask, tally: Tally) -> Iterator[tuple[Vote, Verdict]]:
+        """What the votes so far come to today: those that stand, and what each is worth.
 
         An approval is worth nothing where its voter could not give it today the way they did, a rejection
         where what was shown for it counts no more: either can be given anew. Whose change does not count is
@@ -225,7 +225,7 @@ class Authority(Identities, frozen=True, kw_only=True):
             if worth is None and change is not None and slot_of(vote) == slot_of(change) and not counts:
                 worth = Verdict.EDIT
             if worth is not None:
-                yield slot_of(vote), worth
+                yield vote, worth
 
     def granting(self, ask: Ask, tally: Tally) -> tuple[Vote, ...]:
         """The approvals of those who could still give them today, on what would run."""
@@ -238,7 +238,7 @@ class Authority(Identities, frozen=True, kw_only=True):
                 granting.append(vote)
         return tuple(granting)
 
-    def judge_grant(self, ask: Ask, tally: Tally) -> PlacetError | None:
+    def judge_grant(self, ask: Ask, tally: Tally) -> Forbidden | None:
         """Whether enough of those who approved could still do so today (design §7)."""
         terms = self.terms(ask)
         if terms is None:
@@ -272,7 +272,8 @@ class Authority(Identities, frozen=True, kw_only=True):
             return caller.name in parties or caller.sees() or self.bridges(caller, ask)
         voter, terms = self.voter(caller), self.terms(ask)
         may = terms is not None and self.entitled(voter, ask, terms, tally)
-        return may or voter.key in {self.caster(vote).key for vote in tally.votes}
+        # By id: an alias takes away, it shows nobody what somebody else decided.
+        return may or voter.person.id in {self.caster(vote).person.id for vote in tally.votes}
 
 
 def may_edit(ask: Ask, terms: Terms) -> bool:

@@ -290,6 +290,7 @@ class TrailEntry(Struct, frozen=True, kw_only=True):
     channel: str | UnsetType = UNSET
     credential: str | UnsetType = UNSET
     code: str | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
     count: int | UnsetType = UNSET
     decision: Verdict | UnsetType = UNSET
     rule: str | UnsetType = UNSET

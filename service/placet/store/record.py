@@ -116,6 +116,14 @@ class Record(Struct, frozen=True, kw_only=True):
         """The compared fields by their letter."""
         return dict(zip(self.flat[::2], self.flat[1::2], strict=True))
 
+    def latest(self, name: Hashable, stamp: Hashable, compute: Callable[[], T]) -> T:
+        """As :meth:`derived`, of what is as it was for as long as ``stamp`` is the same."""
+        kept = self.kept.get(name)
+        if kept is None or kept[0] != stamp:
+            kept = self.kept[name] = (stamp, compute())
+        found: T = kept[1]
+        return found
+
     @property
     def votes(self) -> bytes:
         """What a vote is judged by, as decide.lua compares it: the digest, and the votes on it, packed."""

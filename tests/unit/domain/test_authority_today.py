@@ -1,5 +1,6 @@
 """Who somebody is today: a directory, a rule or a credential may have changed since a vote was cast."""
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import pytest
@@ -10,7 +11,7 @@ from placet.domain.model import Actor, ActorKind, Ask, Edited, Effect, Risk, Ver
 from placet.domain.people import Member, People, Subject
 from placet.domain.principals import Approver, Client, Key, Scope
 from placet.domain.rules import Approvers, EditRule, Floor, Policies, Rule, Terms
-from placet.domain.tally import Tally
+from placet.domain.tally import Tally, slot_of
 from placet.domain.vouched import Vouched
 from tests.factories import a_ballot, an_ask, tallied
 from tests.issuer import ISS, an_issuer
@@ -259,12 +260,17 @@ def test_who_is_behind_the_asking_client_does_not_confirm_for_themselves() -> No
         assert (None if told is None else told.code) == code
 
 
+def named(weighed: Iterable[tuple[Vote, Verdict]]) -> list[tuple[str, Verdict]]:
+    """What votes are worth, by whom they are."""
+    return [(slot_of(vote), worth) for vote, worth in weighed]
+
+
 class TestWeighed:
     """What votes are worth by the rules of today."""
 
     def weighed(self, authority: Authority, *votes: Vote) -> list[tuple[str, Verdict]]:
         """By whom, and what."""
-        return list(authority.weighed(an_ask(), tallied(*votes)))
+        return named(authority.weighed(an_ask(), tallied(*votes)))
 
     def test_what_stands(self) -> None:
         """As it was said."""
@@ -300,7 +306,7 @@ class TestWeighed:
         authority = among(terms={"edit": rule}, approvers=[with_keys("ann")])
         asked = an_ask(effect=Effect.WRITE, risk=Risk.LOW, allowed_decisions=tuple(Verdict))
         votes = tallied(a_change_by("ann", counts=counts))
-        assert list(authority.weighed(asked, votes)) == [("ann", worth)]
+        assert named(authority.weighed(asked, votes)) == [("ann", worth)]
 
     def test_an_author_stays_one(self) -> None:
         """Also where what they said after it counts no more."""
