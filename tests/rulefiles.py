@@ -34,6 +34,9 @@ owns = ["nightly"]
 """
 
 
+WITHOUT_ANN = DIRECTORY.replace('groups = ["treasury"]\naliases = ["ann@example.com"]', "")
+
+
 class Files:
     """``policy.toml`` and ``directory.toml``; ``None`` for a file that is not there."""
 
