@@ -49,6 +49,8 @@ def standing_of(authority: Authority, approval: Approval, suspended: Forbidden |
     What has ended, or can be used, stands as it was decided.
     """
     ask, tally = approval.ask, Tally.of(approval)
+    if not tally.votes and ask.policy == authority.version:
+        return as_decided(approval)  # as it was asked: every question is at first, and most are rendered then
     if approval.status is Status.PENDING:
         worth = {id(vote): worth for vote, worth in authority.weighed(ask, tally)}
         counting = [vote for vote in tally.votes if worth.get(id(vote)) in _COUNTED]
