@@ -154,18 +154,34 @@ class TestChangingRules:
         assert record(await bob.decide(asked, "reject"))["status"] == "rejected"
 
     async def test_the_no_that_is_enough_by_now(self, under: Opening) -> None:
-        """No yes makes a grant over it: whoever votes next hears that it is rejected."""
+        """Whoever votes next finds it rejected; that is nobody's act but the rules'."""
         ruled = await under("rejections = 2")
         runtime, (ann, bob) = await ruled.h.client(), await ruled.people("ann", "bob")
         asked = await runtime.asked()
         record(await ann.decide(asked, "reject"))
         await ruled.now("rejections = 1")
-        voted = record(await bob.decide(asked))
-        assert (voted["status"], voted["quorum"]) == (
-            "rejected",
-            quorum(rejections=2, approved=1, rejected=1),
-        )
+        assert (await bob.seen(asked["id"]))["quorum"] == quorum(rejected=1)
+        assert refusal(await bob.decide(asked)) == (409, "APPROVAL_ALREADY_DECIDED")
+        assert record(await ann.decide(asked, "reject"))["status"] == "rejected"
+        trail = record(await runtime.trail(asked["id"]))["items"]
+        assert [(line["type"], line["by"]) for line in trail[1:3]] == [
+            ("voted", "ann"),
+            ("rejected", "system"),
+        ]
         assert refusal(await runtime.consume(asked))[1] == "APPROVAL_REJECTED"
+
+    async def test_an_approval_that_counts_again_is_not_lost(self, under: Opening) -> None:
+        """Who says so once more makes the grant, where there are enough by now."""
+        ruled = await under("quorum = 2")
+        runtime, (ann, bob) = await ruled.parties()
+        asked = await runtime.asked()
+        record(await ann.decide(asked))
+        await ruled.now("quorum = 2", directory=WITHOUT_ANN)
+        assert record(await bob.decide(asked))["quorum"] == quorum(required=2, approved=1)
+        await ruled.now("quorum = 2")
+        assert (await bob.seen(asked["id"]))["quorum"] == quorum(required=2, approved=2)
+        assert record(await bob.decide(asked))["status"] == "approved"
+        record(await runtime.consume(asked, await runtime.token(asked["id"])))
 
     async def test_a_person_who_was_renamed_is_not_two(self, under: Opening) -> None:
         """Under the new id hers is no second vote; that by her old credential counts no more."""

@@ -255,7 +255,7 @@ class ReadApprovals:
             return None
         if not isinstance(who, Client) or who.name not in {ask.asked_by, ask.audience}:
             return None
-        votes = _granting(caller, approval)
+        granting = frozenset(map(id, _granting(caller, approval)))
         try:
             key = self._ring.signing_key()
         except KeyringError as fault:
@@ -275,7 +275,7 @@ class ReadApprovals:
             approvers=[
                 ApproverClaim(id=each.vote.approver.id, at_ms=each.at_ms)
                 for each in approval.votes
-                if each.vote in votes
+                if id(each.vote) in granting
             ],
             now_ms=approval.now_ms,
             use_by_ms=approval.use_by_ms,

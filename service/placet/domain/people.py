@@ -118,6 +118,7 @@ class People:
     def __init__(self, members: Iterable[Member] = ()) -> None:
         self.members = tuple(members)
         self._identified = {(member.tenant, member.id): member for member in self.members}
+        self._folded = {(member.tenant, fold(member.id)): member for member in self.members}
         self._keys = {
             (member.tenant, name): fold(member.id) for member in self.members for name in member.names()
         }
@@ -153,6 +154,11 @@ class People:
         """What tells this person from others: the same for every id, alias and spelling of theirs."""
         folded = fold(name)
         return self._keys.get((tenant, folded), folded)
+
+    def names_of(self, tenant: str, keys: Iterable[str]) -> set[str]:
+        """Every name of those among these keys who are in the directory."""
+        members = (self._folded.get((tenant, key)) for key in keys)
+        return {name for member in members if member is not None for name in member.names()}
 
     def owners_of(self, tenant: str, names: Iterable[str]) -> set[str]:
         """The keys of those who own one of these services."""

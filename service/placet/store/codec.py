@@ -19,6 +19,10 @@ PERSON_CHARS = 22
 """Characters that stand for a person in a record's votes; decide.lua reads fields of this width."""
 
 
+BY_SYSTEM = b'{"by":"system"}'
+"""What the scripts log of what nobody did: a deadline that passed, a rule that asks for fewer rejections."""
+
+
 class Who(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The caller, as a log entry names it: ``credential`` is the id of what it showed."""
 

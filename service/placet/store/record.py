@@ -29,7 +29,7 @@ from placet.domain.model import (
     Verdict,
     Vote,
 )
-from placet.store.codec import Report, Spent, number, read_line, votes_of, write_line
+from placet.store.codec import BY_SYSTEM, Report, Spent, number, read_line, votes_of, write_line
 from placet.store.trail import entries_of
 
 KEPT_RECORDS = 1024
@@ -125,10 +125,9 @@ class Record(Struct, frozen=True, kw_only=True):
         return found
 
     @property
-    def votes(self) -> bytes:
-        """What a vote is judged by, as decide.lua compares it: the digest, and the votes on it, packed."""
-        fields = self.fields
-        return fields[b"g"] + fields.get(b"v", b"")
+    def votes(self) -> int:
+        """How many votes were taken: while it is the same, nothing that a vote is judged by has changed."""
+        return number(self.fields, b"y") or 0
 
     def derived(self, name: Hashable, compute: Callable[[], T]) -> T:
         """What ``compute`` makes of the parts, a pure function of them (not of ``now_ms``).
@@ -228,7 +227,7 @@ def _told(record: Record) -> Approval:
     history = _History()
     for line in record.log[1:]:
         at_ms, kind, sealed = read_line(line)
-        if kind in _VOTES:
+        if kind in _VOTES and sealed.document != BY_SYSTEM:
             history.votes.append(CastVote(vote=_vote(sealed.document), sealed=sealed, at_ms=at_ms))
         elif kind == _CONSUMED:
             spent = _spent(sealed.document)
