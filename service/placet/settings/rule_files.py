@@ -1,7 +1,6 @@
 """The operator's policy file and directory file, read together: a rulebook, or every fault with its line."""
 
 import os
-import re
 import stat
 import tomllib
 from collections.abc import Callable, Mapping
@@ -17,7 +16,7 @@ from placet.domain.generation import Generation, Stamp
 from placet.domain.limits import Limits
 from placet.domain.people import Fault, Path, People
 from placet.domain.rules import Policies
-from placet.settings import directory_file, policy_file
+from placet.settings import directory_file, policy_file, toml_faults
 from placet.settings.tables import Table
 from placet.settings.toml_lines import line_at, lines_of
 
@@ -25,7 +24,6 @@ FILE_MAX_BYTES: Final = 4 * 1024 * 1024
 """Some 20 000 people. A larger file is probably another one."""
 
 _T = TypeVar("_T")
-_WHERE: Final = re.compile(r" \(at (?:line ([0-9]+), column [0-9]+|end of document)\)")
 _HOLDS: Final[Mapping[str, tuple[str, ...]]] = {
     "policy": ("rules", "capabilities"),
     "directory": ("people", "issuers"),
@@ -158,7 +156,7 @@ class _File:
         return any(fault.path[: len(path)] == path and not fault.warns for fault in self.faults)
 
     def read(self, reader: Callable[[Table], _T], nothing: _T) -> _T:
-        """What it says; ``nothing`` where there is no file, or none that can be read."""
+        """What it says; ``nothing`` where there is none that can be read, or one of the other kind."""
         if self._path is None:
             return nothing
         try:
@@ -233,9 +231,7 @@ def _document(text: str) -> dict[str, Any]:
     except RecursionError as fault:
         raise _Unreadable(1, "It is nested too deeply.") from fault
     except ValueError as fault:  # numbers that are too long to be read are one too
-        where, last = _WHERE.search(str(fault)), text.count("\n") + 1
-        line = int(where[1] or last) if where else 1
-        raise _Unreadable(line, f"It is no TOML: {_WHERE.sub('', str(fault)).rstrip('.')}.") from fault
+        raise _Unreadable(*toml_faults.told(fault, text)) from fault
 
 
 def _tell_swapped(rules: _File, people: _File) -> None:
