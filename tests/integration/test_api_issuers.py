@@ -361,3 +361,16 @@ async def test_without_rules_strangers_decide_nothing(ring_directory: Path, tmp_
             stranger = holder(h, "x", ours.token(sub="u-2", groups=["ops"]))
             assert refusal(await stranger.decide(asked)) == HIDDEN
             assert record(await holder(h, "x", ours.token()).decide(asked))["status"] == "approved"
+
+
+async def test_who_was_taken_out_of_the_directory_is_no_stranger_to_their_own_change(scene: Scene) -> None:
+    """They changed the input with a credential of theirs, and come by their token."""
+    runtime, ann, bob = await scene.h.client(), await scene.h.approver("ann"), await scene.h.approver("bob")
+    asked = await runtime.asked(capability="drafts.send", **EDITABLE)
+    everybody = DIRECTORY.replace('groups = ["ops"]', 'groups = ["ops", "guests"]')
+    await scene.rewritten(everybody)
+    changed = record(await ann.decide(asked, "edit", input=LESS))
+    without = everybody.replace('oidc = [{{ iss = "{ours}", sub = "u-1" }}]', "").replace('"ann"', '"anna"')
+    await scene.rewritten(without)
+    assert reason(await scene.bearer(groups=["guests"]).decide(changed)) == NOT_AN_APPROVER
+    assert record(await bob.decide(changed))["status"] == "approved"

@@ -111,6 +111,7 @@ class DecideApproval:
             seen_at_ms=shown.now_ms,
             edited=None if change is None else _edited_by(change),
             vouched=voter.vouched,
+            names=authority.names_of(voter) if votable else (),
         )
         ballot = Ballot(
             vote=vote,

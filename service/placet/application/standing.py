@@ -37,8 +37,8 @@ def as_decided(approval: Approval) -> Standing:
     tally = Tally.of(approval)
     return Standing(
         needed=Needed(approval.required, approval.ask.rejections),
-        approved=approval.approved,
-        rejected=approval.rejected,
+        approved=approval.approved if tally.votes else 0,
+        rejected=approval.rejected if tally.votes else 0,
         counting=_which(tally, (*tally.approvals, *_rejections(tally))),
     )
 

@@ -152,10 +152,21 @@ class Identities(Struct, frozen=True, kw_only=True):
         return people | self.people.owners_of(self.tenant, names)
 
     def caster(self, vote: Vote) -> Voter:
-        """Whoever cast a vote, as who they are today: the directory may have changed since."""
+        """Whoever cast a vote, as who they are today: the directory may have changed since.
+
+        What they went by then still counts against them: who was taken out of the directory and comes back
+        another way is no stranger to their own vote.
+        """
         principal = None if vote.vouched is UNSET else self.vouched(vote.vouched)
         nobody_now = Approver(tenant=self.tenant, id=vote.approver.id, vouched=vote.vouched)
-        return self.voter(principal or nobody_now)
+        voter = self.voter(principal or nobody_now)
+        return structs.replace(
+            voter, also=voter.also.union(self.people.key(self.tenant, name) for name in vote.names)
+        )
+
+    def names_of(self, voter: Voter) -> tuple[str, ...]:
+        """All that somebody of the directory goes by, in order."""
+        return tuple(sorted(self.people.names_of(self.tenant, (voter.key,))))
 
     def owners(self, ask: Ask) -> Iterable[str]:
         """The people behind the client that asked, and behind any client that the actor is or acts for."""

@@ -186,7 +186,7 @@ class Vote(Struct, frozen=True, kw_only=True):
     ``key`` is what told the voter from others, ``rule`` and ``policy`` what they were judged by.
     ``digest`` is of the card that was shown, ``edited`` what an edit made of it. ``seen_at_ms`` is the
     store's time when the record was read for it: a grant that began much later is none. ``vouched`` is the
-    word of the issuer by whose token it came.
+    word of the issuer by whose token it came, ``names`` all that the voter went by in the directory.
     """
 
     decision: Verdict
@@ -202,6 +202,7 @@ class Vote(Struct, frozen=True, kw_only=True):
     seen_at_ms: int = 0
     edited: Edited | None = None
     vouched: Vouched | UnsetType = UNSET
+    names: tuple[str, ...] = ()
 
     def approves(self, digest: str) -> bool:
         """Whether it counts as an approval of what this digest is of."""
