@@ -2,7 +2,6 @@
 
 import logging
 import os
-import shlex
 from contextlib import suppress
 from typing import Final
 from urllib.parse import urlsplit
@@ -13,9 +12,10 @@ from placet.cli.context import Context
 from placet.cli.info import placet_version
 from placet.cli.invoked import placet
 from placet.cli.layout import wrap
+from placet.cli.opened import named
 from placet.cli.running import Running
 from placet.domain.errors import InternalError, StoreUnavailable
-from placet.settings import Environment, Settings, load
+from placet.settings import Environment, Settings
 from placet.store.connection import Level
 
 _LABEL_COLUMNS: Final = 12
@@ -102,13 +102,10 @@ async def _is_new(services: Services) -> bool:
 
 def _next(settings: Settings, context: Context) -> list[str]:
     """What whoever starts for the first time types next, in another terminal."""
-    err, where = context.console.err, ""
+    err, where = context.console.err, named(settings, context.environ)
     head = "Nobody may ask yet. In another terminal, with the same PLACET_ variables:"
     if settings.store.embedded:
         head = "Nobody may ask yet. In another terminal:"
-        home = {name: context.environ[name] for name in ("HOME", "XDG_STATE_HOME") if name in context.environ}
-        if not home or settings.store.data_dir != load(home).store.data_dir:
-            where = f" --data-dir {shlex.quote(str(settings.store.data_dir.absolute()))}"
     commands = {
         f"{placet()} {command}": why
         for command, why in {

@@ -17,12 +17,13 @@ from placet.cli.console import Ink
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
 from placet.cli.invoked import placet
-from placet.cli.opened import operating, settings_of
+from placet.cli.opened import is_missing, named, operating, settings_of
 from placet.cli.roster import document, listing
 from placet.domain.errors import StoreUnavailable
 from placet.domain.model import Risk
 from placet.domain.principals import Approver, Client, Principal
 from placet.domain.text import visible
+from placet.settings import Settings
 
 Work = Callable[[Services], Awaitable[None]]
 
@@ -43,7 +44,7 @@ def create_client(args: argparse.Namespace, context: Context) -> int:
     async def work(services: Services) -> None:
         _issued(await services.enrolment.create(client), context, done="made")
 
-    return _run(args, context, work)
+    return _run(args, context, work, begins=True)
 
 
 def create_approver(args: argparse.Namespace, context: Context) -> int:
@@ -53,7 +54,7 @@ def create_approver(args: argparse.Namespace, context: Context) -> int:
     async def work(services: Services) -> None:
         _issued(await services.enrolment.create(approver), context, done="made")
 
-    return _run(args, context, work)
+    return _run(args, context, work, begins=True)
 
 
 def rotate(args: argparse.Namespace, context: Context) -> int:
@@ -109,9 +110,14 @@ def revoke(args: argparse.Namespace, context: Context) -> int:
     return _run(args, context, work)
 
 
-def _run(args: argparse.Namespace, context: Context, work: Work) -> int:
+def _run(args: argparse.Namespace, context: Context, work: Work, *, begins: bool = False) -> int:
+    settings, console = settings_of(args, context), context.console
+    was_missing = is_missing(settings)
+
     async def operate() -> None:
-        async with operating(settings_of(args, context), context.console) as services:
+        async with operating(settings, console, begins=begins) as services:
+            if was_missing:
+                console.warn(_begun(settings, context))
             try:
                 await work(services)
             except StoreUnavailable as fault:
@@ -122,6 +128,15 @@ def _run(args: argparse.Namespace, context: Context, work: Work) -> int:
     except EnrolmentRefused as refusal:
         raise Stop(str(refusal)) from refusal
     return Exit.OK
+
+
+def _begun(settings: Settings, context: Context) -> str:
+    """What is said of a store that this command has begun: it may have been meant for another."""
+    serve = f"{placet()} serve{named(settings, context.environ)}"
+    return (
+        f"There was no store at {settings.store.data_dir.absolute()}; there is one now. No service runs on "
+        f"it: `{serve}` starts one."
+    )
 
 
 def _unsure(args: argparse.Namespace) -> str:

@@ -5,6 +5,7 @@ import io
 import json
 import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -59,6 +60,13 @@ class Ran(Struct, frozen=True, kw_only=True):
 
 
 Type = Callable[..., Ran]
+
+
+def begun(data_dir: Path) -> Path:
+    """A data directory in which there is a store, as far as a look can tell."""
+    (data_dir / "appendonlydir").mkdir(mode=0o700, parents=True)
+    data_dir.chmod(0o700)
+    return data_dir
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.rulefiles import DIRECTORY, POLICY, Files
-from tests.unit.cli.conftest import Type
+from tests.unit.cli.conftest import Type, begun
 
 REQUEST = {
     "capability": "orders.refund",
@@ -269,14 +269,15 @@ class TestDrop:
 
     def test_it_opens_nothing_by_accident(self, cli: Type, tmp_path: Path) -> None:
         """Without a store there is nothing to do, and without a person it wants --yes."""
-        assert "There is no store yet" in cli("policy", "drop").said
-        (tmp_path / "data").mkdir(mode=0o700)
+        ran = cli("policy", "drop")
+        assert (ran.status, "There is no store at " in ran.said) == (3, True)
+        begun(tmp_path / "data")
         ran = cli("policy", "drop", "--data-dir", str(tmp_path / "data"))
         assert (ran.status, "say --yes" in ran.said) == (2, True)
 
     def test_it_asks_first(self, cli: Type, tmp_path: Path) -> None:
         """No is the default."""
-        (tmp_path / "data").mkdir(mode=0o700)
+        begun(tmp_path / "data")
         ran = cli("policy", "drop", "--data-dir", str(tmp_path / "data"), typed="\n", terminal=True)
         assert (ran.status, "Nothing was changed." in ran.said) == (1, True)
 

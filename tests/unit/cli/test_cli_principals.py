@@ -19,7 +19,7 @@ from placet.cli.parser import parse
 from placet.domain.errors import StoreUnavailable
 from tests.factories import ManualClock
 from tests.harness import Harness, opened
-from tests.unit.cli.conftest import Full, Type
+from tests.unit.cli.conftest import Full, Type, begun
 
 CREDENTIAL = r"plc_default_[a-z0-9]{12}_[A-Za-z0-9_-]{43}"
 
@@ -28,9 +28,10 @@ CREDENTIAL = r"plc_default_[a-z0-9]{12}_[A-Za-z0-9_-]{43}"
 def store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeServer:
     """A store that outlives each command, in place of the one that settings name."""
     server = FakeServer(server_type="valkey")
+    begun(tmp_path / ".local" / "state" / "placet")
 
     @asynccontextmanager
-    async def operating(*_: Any) -> AsyncIterator[Services]:
+    async def operating(*_: Any, **__: Any) -> AsyncIterator[Services]:
         async with over(server, tmp_path) as harness:
             yield harness.services
 
