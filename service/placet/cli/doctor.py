@@ -186,6 +186,7 @@ async def _store(
                 findings.append(await _issuer(services))
             if rulebook is not None and not faults:
                 await rule_findings.in_force(services, rulebook, findings)
+                await rule_findings.names(services, rulebook, findings)
             findings.append(await _clock(services))
     except (Stop, KeyringError, StoreUnavailable) as fault:
         findings.append(_finding(Level.FAIL, "store", str(fault)))

@@ -16,7 +16,7 @@ def add_policy(commands: Any) -> None:  # noqa: ANN401 - no public type
         "It needs no store and no service. The exit status is 1 where there is a fault.",
     )
     check.add_argument("file", metavar="FILE", nargs="?", help="the policy file (PLACET_POLICY_FILE)")
-    _add_directory(check)
+    add_directory(check)
     explain = add_command(
         group,
         "explain",
@@ -49,13 +49,11 @@ def add_files(command: Parser) -> None:
     command.add_argument(
         "--policy", dest="PLACET_POLICY_FILE", metavar="FILE", help="the policy file (PLACET_POLICY_FILE)"
     )
-    _add_directory(command)
+    add_directory(command)
 
 
-def _add_directory(command: Parser) -> None:
-    command.add_argument(
-        "--directory",
-        dest="PLACET_DIRECTORY_FILE",
-        metavar="FILE",
-        help="the directory file beside it (PLACET_DIRECTORY_FILE)",
-    )
+def add_directory(
+    command: Parser, text: str = "the directory file beside it (PLACET_DIRECTORY_FILE)"
+) -> None:
+    """Add where the directory is."""
+    command.add_argument("--directory", dest="PLACET_DIRECTORY_FILE", metavar="FILE", help=text)

@@ -6,6 +6,7 @@ from typing import Any
 
 from placet.cli.arguments import listed, scopes
 from placet.cli.grammar import Parser, add_command, add_group, add_store, words
+from placet.cli.policy_grammar import add_directory
 from placet.domain.model import Risk
 
 _A: Mapping[str, str] = MappingProxyType({"client": "a client", "approver": "an approver"})
@@ -95,6 +96,8 @@ def _principal(group: Any, name: str, kind: str) -> Parser:  # noqa: ANN401 - no
     if name == "revoke":
         text = f"only the credential with this key id, as `placet {kind}s list` shows it"
         command.add_argument("--key", metavar="KID", help=text)
+    if name == "create":
+        add_directory(command, "the directory file, to look names up in (PLACET_DIRECTORY_FILE)")
     command.add_argument("--tenant", default="default", help="which tenant ('default')")
     add_store(command)
     return command
