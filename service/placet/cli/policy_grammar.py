@@ -25,7 +25,7 @@ def add_policy(commands: Any) -> None:  # noqa: ANN401 - no public type
         "The request is a file with the JSON body of POST /v1/approvals, or a record of",
         "one that was asked, as `placet approvals show --json` prints it. Credentials are",
         "looked up where the store can be opened. The exit status is 1 where it would be",
-        "refused.",
+        "refused, or could never be approved.",
     )
     explain.add_argument("file", metavar="REQUEST", help="the request; - reads it from standard input")
     explain.add_argument("--client", metavar="NAME", help="who asks (a client that no rule names)")

@@ -153,9 +153,12 @@ class TestExplain:
             "--directory", str(files.directory), "--data-dir", str(files.policy.parent / "none"),
         )  # fmt: skip
         assert ran.status == 0
-        assert ran.err == "There is no store here: credentials are taken to be there.\n"
+        assert ran.err == (
+            f"There is no store at {files.policy.parent / 'none'}, so credentials are taken to be there. "
+            "--data-dir or PLACET_DATA_DIR names another.\n"
+        )
         assert ran.out.splitlines() == [
-            "orders.refund (direct), asked by any client that no rule names of tenant default.",
+            "orders.refund (direct), asked in tenant default by a client that no rule names.",
             "Raised by its floor: risk medium to high.",
             "",
             "  mail: no, its capabilities (mail.*) are not for orders.refund.",
@@ -165,7 +168,7 @@ class TestExplain:
             "  stricter 2, where types name bulk and the actor is of kind agent: no.",
             "",
             "  One person approves it, who is in group treasury.",
-            "  One of them may reject it, and it is off.",
+            "  One of them is enough to reject it.",
             "  They decide through any channel.",
             "  Each decision needs a comment.",
             "  The question waits 15m unless asked for longer, 30d at most.",
@@ -251,7 +254,7 @@ class TestExplain:
             "It was asked under rule orders of version ffffffffffff…. By the files here, this holds:"
             in ran.said
         )
-        assert "orders.refund (direct), asked by client shop of tenant default." in ran.out
+        assert "orders.refund (direct), asked in tenant default by client shop." in ran.out
         assert "Raised by its floor: risk low to high." in ran.out
         assert "✓ Rule shop" in ran.out
         hidden = {**record, "input": None, "input_hash": "0" * 64}
