@@ -144,6 +144,34 @@ def test_explain_knows_the_credentials_of_the_store(machine: Machine, files: Fil
     assert service.ended()[0] == 0
 
 
+def test_a_person_approves_with_changes(machine: Machine, files: Files, tmp_path: Path) -> None:
+    """At a terminal it shows them, and asks for the comment that the rule wants; what is refused says why."""
+    files.write(POLICY + 'edit = "counts"\ncomment = "always"\n')
+    service = machine.serve()
+    token = machine.said("clients", "create", "shop", "--scopes", "request,consume")["token"]
+    ann = {"PLACET_URL": service.url, "PLACET_TOKEN": machine.said("approvers", "create", "ann")["token"]}
+    changed = tmp_path / "changed.json"
+    changed.write_text('{"amount": 4}')
+    with service.client(token) as shop:
+        takes = {**QUESTION, "allowed_decisions": ["approve", "edit", "reject"]}
+        one, two = (shop.post("/v1/approvals", json=each).json()["id"] for each in (takes, QUESTION))
+        argv = ("approvals", "edit", one, "--input", str(changed))
+        with machine.terminal(*argv, **ann) as terminal:
+            assert "changed /amount" in terminal.until("Approve it changed like this? [y/N] ")
+            terminal.type("y\n")
+            terminal.until("This decision needs a comment")
+            terminal.type("four will do\n")
+            terminal.until(f"{one} is approved, with your changes (1 of 1 approvals")
+            assert terminal.ended() == 0
+        assert shop.get(f"/v1/approvals/{one}").json()["input"] == {"amount": 4}
+        digest = machine.said("approvals", "show", two, **ann)["digest"]
+        ran = machine.placet("approvals", "edit", two, "--input", str(changed), "--digest", digest, **ann)
+        told = "FORBIDDEN: The request, or the rule it is under, does not take this decision"
+        assert (ran.returncode, told in ran.stderr) == (1, True)
+    service.signal(signal.SIGTERM)
+    assert service.ended()[0] == 0
+
+
 def test_the_demo_leaves_an_operator_s_rules_alone(machine: Machine, files: Files) -> None:
     """They know nobody of the demo's; it plays on a service of its own."""
     service = machine.serve()

@@ -23,17 +23,29 @@ def add_approvals(commands: Any) -> None:  # noqa: ANN401 - no public type
     _add_approval(show)
     show.add_argument("--events", action="store_true", help="its audit trail too")
     show.add_argument("--full", action="store_true", help="a long input to its end (always, off a terminal)")
-    for name in ("approve", "reject"):
+    for name, text, more in (
+        ("approve", "approve exactly what the card shows", ()),
+        ("edit", "approve it with another input", ("It shows what would be changed, too.",)),
+        ("reject", "reject exactly what the card shows", ()),
+    ):
         decide = add_command(
             group,
             name,
-            f"approvals:{name}",
-            f"{name} exactly what the card shows",
+            f"deciding:{name}",
+            text,
             "At a terminal it shows the card and asks. Elsewhere --digest says which card",
             "you have seen. PLACET_TOKEN holds an approver's credential, or that of a client",
             "with the scope decide_as; then --as says who decides.",
+            *more,
         )
         _add_approval(decide)
+        if name == "edit":
+            decide.add_argument(
+                "--input",
+                required=True,
+                metavar="FILE",
+                help="the new input, in JSON; - reads standard input",
+            )
         decide.add_argument(
             "--digest",
             type=digest,
