@@ -205,7 +205,7 @@ def a_ballot(ask: Ask, person: str = "ann", verdict: Verdict = Verdict.APPROVE, 
             "refusal": None,
             "required": 1,
             "rejections": 1,
-            "seen": bytes.fromhex(digest_of(ask)),
+            "seen": 0,
             "weighed": "",
             **changes,
         }

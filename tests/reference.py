@@ -30,6 +30,8 @@ class Model:
         """A vote."""
         state = self.meet(name, now_ms)
         ruling = machine.judge_decide(state, attempt, now_ms)
+        if machine.is_rejected_by_now(state, attempt, now_ms):
+            self.states[name] = replace(state, status=Status.REJECTED)
         if ruling is Ruling.OK:
             state = _counted(state, attempt)
             verdicts = [verdict for _, verdict in state.votes]

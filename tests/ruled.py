@@ -58,6 +58,11 @@ class Ruled:
         await self.h.services.activation.reload()
 
 
+async def bridge(h: Harness, *people: str) -> Party:
+    """A bridge that may speak for these people."""
+    return await h.client("chat", "decide_as", people=people, max_risk="critical")
+
+
 @asynccontextmanager
 async def ruling(
     client: Redis, ring_directory: Path, clock: ManualClock, folder: Path

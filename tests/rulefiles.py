@@ -32,6 +32,20 @@ id = "dana"
 groups = ["platform"]
 owns = ["nightly"]
 """
+TREASURY = 'approvers = { groups = ["treasury"] }'
+
+
+def rule(*lines: str, name: str = "r", approvers: str = TREASURY) -> str:
+    """A rule of these lines, which begin in its fifth."""
+    return "\n".join(["[[rules]]", f'name = "{name}"', 'capabilities = ["a.*"]', approvers, *lines, ""])
+
+
+def block(*lines: str, when: str = 'risk = ["high"]') -> tuple[str, ...]:
+    """A block of these lines, which begin in its third."""
+    return ("[[rules.stricter]]", f"when = {{ {when} }}", *lines)
+
+
+WITHOUT_ANN = DIRECTORY.replace('groups = ["treasury"]\naliases = ["ann@example.com"]', "")
 
 
 class Files:

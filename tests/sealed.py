@@ -60,10 +60,18 @@ def voted(seals: Seals, on: Approval, person: str = "ann", **changes: Any) -> Ca
     return CastVote(vote=vote, sealed=seals.vote(on, vote), at_ms=T0_MS)
 
 
+def all_voted(seals: Seals, on: Approval, *votes: Any) -> tuple[CastVote, ...]:
+    """Genuine votes on this question, one after another: people, or people with what else their votes say."""
+    for vote in votes:
+        person, changes = (vote, {}) if isinstance(vote, str) else vote
+        on = structs.replace(on, votes=(*on.votes, voted(seals, on, person, **changes)))
+    return on.votes
+
+
 def granted(seals: Seals, *people: str, **changes: Any) -> Approval:
     """An approved question."""
     pending = asked(seals)
-    votes = tuple(voted(seals, pending, person) for person in people)
+    votes = all_voted(seals, pending, *people)
     return structs.replace(pending, status=Status.APPROVED, votes=votes, **changes)
 
 

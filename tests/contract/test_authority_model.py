@@ -103,6 +103,7 @@ class Question:
         self.rejections = ruling.rejections
         self.status = "pending"
         self.votes: dict[str, Cast] = {}
+        self.counted: dict[str, Cast] = {}
         self.token: str | None = None
 
     def needed(self, ruling: Ruling) -> int:
@@ -253,22 +254,25 @@ class Judging(RuleBasedStateMachine):
 
     def judged(self, question: Question, person: str, vote: Cast) -> str | None:  # noqa: PLR0911 - one a line
         """What a vote is refused with, in the order of judgement."""
-        bridged, mine = vote.channel == BRIDGE, question.votes.get(person)
+        bridged, voted = vote.channel == BRIDGE, person in question.votes
         if (BRIDGE if bridged else person) not in self.live:
             return "UNAUTHENTICATED"
-        if not bridged and mine is None and not self.ruling.entitles(person, question, self.live):
+        if not bridged and not voted and not self.ruling.entitles(person, question, self.live):
             return "APPROVAL_NOT_FOUND"
-        if question.status == "pending" and mine is not None and not self.counts(question, person, mine):
-            mine = None
+        counting = self.counting(question)
+        mine = counting.get(person)
+        rejections = [each for each in counting.values() if not each.approves]
+        if question.status != "pending":
+            mine = question.counted.get(person)
+        elif len(rejections) >= min(question.rejections, self.ruling.rejections):
+            question.status = "rejected"  # before this vote, which found that out
         if mine is not None and mine.approves is vote.approves:
             return None
         if question.status == "cancelled":
             return "APPROVAL_CANCELLED"
         if question.status != "pending":
             return "APPROVAL_ALREADY_DECIDED"
-        if bridged and person not in BRIDGED:
-            return "not-an-approver"
-        refusal = self.ruling.refuses(person, vote, question, self.live)
+        refusal = self.refuses(question, person, vote)
         if refusal is None and mine is not None and not mine.approves:
             return "decision-not-allowed"
         return refusal
@@ -280,16 +284,30 @@ class Judging(RuleBasedStateMachine):
             return False
         return not vote.approves or self.ruling.refuses(person, vote, question, self.live) is None
 
+    def refuses(self, question: Question, person: str, vote: Cast) -> str | None:
+        """Why somebody may not give a vote, whatever they said before."""
+        if vote.channel == BRIDGE and person not in BRIDGED:
+            return "not-an-approver"
+        return self.ruling.refuses(person, vote, question, self.live)
+
+    def counting(self, question: Question) -> dict[str, Cast]:
+        """The votes that are worth anything today."""
+        return {who: vote for who, vote in question.votes.items() if self.counts(question, who, vote)}
+
     def count(self, question: Question, person: str, vote: Cast) -> None:
-        """A vote that is not refused."""
-        mine = question.votes.get(person)
-        counting = [each for each, cast in question.votes.items() if self.counts(question, each, cast)]
-        same = mine is not None and mine.approves is vote.approves
-        if same and (question.status != "pending" or person in counting):
+        """A vote that is not refused. The same again is none, unless it finds enough approvals by now."""
+        counting = self.counting(question)
+        mine, needed = counting.get(person), question.needed(self.ruling)
+        enough = len([each for each in counting.values() if each.approves]) >= needed
+        new = mine is None or mine.approves is not vote.approves
+        if question.status != "pending" or not (
+            new or (vote.approves and enough and self.refuses(question, person, vote) is None)
+        ):
             return
         question.votes[person] = vote
-        question.required = question.needed(self.ruling)
-        approves = [question.votes[each].approves for each in {*counting, person}]
+        question.counted = {**counting, person: vote}
+        question.required = needed
+        approves = [each.approves for each in question.counted.values()]
         if approves.count(False) >= min(question.rejections, self.ruling.rejections):
             question.status = "rejected"
         elif vote.approves and approves.count(True) >= question.required:

@@ -5,6 +5,7 @@ the compared fields and the status as of now must be those of the scripts.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -83,6 +84,7 @@ class Parity(RuleBasedStateMachine):
         self.runner = asyncio.Runner()
         self.clock = ManualClock()
         self.model = Model()
+        self.taken = Counter[str]()
         self.client = self.run(connect())
         self.store = a_store(self.client, self.clock).approvals
 
@@ -195,11 +197,12 @@ class Parity(RuleBasedStateMachine):
             refusal=attempt.refusal,
             required=takes[0],
             rejections=takes[1],
-            seen=bytes.fromhex(state.digest) + packed(state.votes).encode(),
+            seen=self.taken[ask.id],
             weighed=packed(weighed),
             change=attempt.change,
         )
         ruling = self.model.decide(ask.id, attempt, now_ms)
+        self.taken[ask.id] += ruling is Ruling.OK
         self.compare(ask, ruling, self.run(self.store.decide(TENANT, ask.id, ballot, epoch=0)), now_ms)
 
     @rule(ask=asks, client=clients, admin=rarely, sees=st.booleans())

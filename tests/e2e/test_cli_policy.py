@@ -63,6 +63,7 @@ def test_a_service_does_not_start_with_a_wrong_file(machine: Machine, files: Fil
     assert ran.returncode == 2
     assert "The rules can't be used." in ran.stderr
     assert f"{files.policy}:6: A rule has no 'quorom'; did you mean 'quorum'?" in ran.stderr
+    assert ran.stderr.count("did you mean 'quorum'?") == 1
     assert f"{files.directory}:5: A person has no 'grous'; did you mean 'groups'?" in ran.stderr
 
 

@@ -190,6 +190,19 @@ async def test_a_broken_file_changes_nothing_that_runs(
         await alone(files)
 
 
+async def test_without_files_there_is_nothing_to_read_again(
+    replica: Replica, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Which is said, for whoever asked for it and sees nothing change."""
+    h = await replica()
+    await h.services.activation.start()
+    with caplog.at_level(logging.INFO):
+        await h.services.activation.reload()
+    assert [each.getMessage() for each in caplog.records if "rule" in each.getMessage()] == [
+        "there are no rule files to read again"
+    ]
+
+
 async def test_rules_are_dropped_by_an_operator_alone(alone: Replica, files: Files) -> None:
     """Then the built-in one holds again, on replicas without files; those with files don't answer."""
     h = await alone(files)

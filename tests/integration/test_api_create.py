@@ -54,6 +54,7 @@ async def test_the_least_question_gets_every_default(anywhere: Harness) -> None:
         "consumption": None,
         "outcome": None,
         "requested": None,
+        "suspended": None,
         "extensions": {},
         "links": {"self": f"/v1/approvals/{approval_id}", "ui": None},
         "model": {"code": "APPROVAL_REQUIRED", "message": message, "retryable": False},

@@ -27,6 +27,7 @@ async def test_a_decision_moves_the_record(anywhere: Harness, decision: str, sta
         "comment": "seen it",
         "digest": asked["digest"],
         "at": "2027-01-15T08:00:00.000Z",
+        "counts": True,
     }
     trail = record(await ann.trail(asked["id"]))["items"]
     assert [(line["type"], line["by"]) for line in trail] == [("requested", "runtime"), (status, "ann")]

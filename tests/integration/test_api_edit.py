@@ -197,6 +197,7 @@ class TestTheRecord:
                 "comment": "less",
                 "digest": changed["digest"],
                 "at": "2027-01-15T08:00:01.000Z",
+                "counts": False,
             }
         ]
         same = {*asked} - {"input", "input_hash", "digest", "requested", "decisions"}

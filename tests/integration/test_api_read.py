@@ -10,6 +10,7 @@ MEMBERS = {
     "input_hash", "digest", "reasons", "types", "allowed_decisions", "presentation", "run", "asked_by",
     "audience", "requested_at", "expires_at", "use_within_ms", "use_by", "quorum", "decisions",
     "rule", "claimed", "consumption", "outcome", "requested", "extensions", "links",
+    "suspended",
 }  # fmt: skip
 
 
@@ -59,6 +60,7 @@ async def test_a_decided_record_tells_who_and_when(anywhere: Harness) -> None:
             "comment": "too much",
             "digest": asked["digest"],
             "at": "2027-01-15T08:00:01.500Z",
+            "counts": True,
         }
     ]
 

@@ -65,7 +65,7 @@ class TestTheChange:
         ask = await asked(store)
         await cast(store, ask, "bob", REJECT, rejections=2)
         change = a_change(ask)
-        assert approval_of(await edit(store, ask, change)).rejected == 0
+        assert approval_of(await edit(store, ask, change, rejections=2)).rejected == 0
         assert approval_of(await cast(store, ask, "bob", digest=change.digest)).status is Status.APPROVED
 
     async def test_nobody_joins_it(self, store: Store) -> None:
@@ -164,7 +164,7 @@ class TestWhetherItCounts:
         """A rejection is not turned, not by way of an edit either."""
         ask = await asked(store)
         await cast(store, ask, "ann", REJECT, rejections=2)
-        answer = await edit(store, ask, a_change(ask, counts=True))
+        answer = await edit(store, ask, a_change(ask, counts=True), rejections=2)
         assert answer.ruling is Ruling.REVERSED
         assert approval_of(answer).digest == digest_of(ask)
 

@@ -72,12 +72,17 @@ _RECORD: Mapping[str, str] = {
     "requested_at": "When it was asked for.",
     "Approval.status": "How it stands, as of now.",
     "tenant": "The tenant it belongs to; nobody else sees it.",
+    "suspended": (
+        "Why using the grant is refused as things are: the `reason` that consume would be `FORBIDDEN` with;"
+        " null where it is not, or there is no grant."
+    ),
+    "Decision.counts": "Whether it counts; false once it was taken back, overtaken by a change, or void.",
     "Approval.token": "The approval token: for its asker and its audience, when they read it while approved.",
     "use_by": "When the grant dies, if nobody has used it; null until it is granted.",
     "Quorum.required": "How many distinct people must approve.",
-    "Quorum.approved": "How many have, of what the record is now.",
+    "Quorum.approved": "How many have whose approval counts, of what the record is now.",
     "Quorum.rejections": "How many distinct people must reject.",
-    "Quorum.rejected": "How many have.",
+    "Quorum.rejected": "How many have whose rejection counts.",
     "Links.self": "Path of the record.",
     "Links.ui": "Path of its page for approvers.",
     "ApprovalPage.items": "The approvals, newest first; fewer than asked for is not the end.",
@@ -139,6 +144,7 @@ _AFTERWARDS: Mapping[str, str] = {
     "TrailEntry.type": "What happened; `refused` is an attempt that changed nothing.",
     "TrailEntry.by": "Who did it: a client, a person, or `system` for a deadline.",
     "TrailEntry.code": "Of a refusal: its code.",
+    "TrailEntry.reason": "Of the refusal `FORBIDDEN`: its reason.",
     "TrailEntry.count": "How many refusals the line stands for, where they are counted only.",
 }
 

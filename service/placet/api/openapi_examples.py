@@ -16,6 +16,7 @@ from placet.api import openapi_story as story
 from placet.api.routes import Route
 from placet.application.cancel import RunCancelled, Skipped
 from placet.application.consume import Verdict
+from placet.application.standing import as_decided
 from placet.application.views import Sight, record_view, trail_view
 from placet.domain.error_terms import ForbiddenReason
 from placet.domain.errors import ApprovalExpired, ApprovalTokenInvalid, Forbidden, InputInvalid, PlacetError
@@ -56,7 +57,9 @@ def _record(
     token: str | None = None,
     replayed: bool | None = None,
 ) -> Example:
-    return _answer(summary, record_view(approval, sight, token=token, replayed=replayed))
+    return _answer(
+        summary, record_view(approval, sight, as_decided(approval), token=token, replayed=replayed)
+    )
 
 
 _CALL = dict(story.CALL)
@@ -75,6 +78,13 @@ BODIES: Mapping[str, Examples] = MappingProxyType(
                 verdict.value: _said(verdict.title(), decision=verdict.value, digest=_DIGEST, comment=why)
                 for verdict, why in story.WHY.items()
             },
+            "edit": _said(
+                "Approve with changes",
+                decision="edit",
+                digest=_DIGEST,
+                input=story.CHANGED,
+                comment="The rest was refunded in May.",
+            ),
             "bridge": _said(
                 "A bridge speaks for a person",
                 decision="approve",
@@ -111,7 +121,7 @@ BODIES: Mapping[str, Examples] = MappingProxyType(
 """What callers say, by the name of the route."""
 
 _JWKS = msgspec.json.decode(jwks(story.RING, now_ms=story.ASKED_MS))
-_SHOWN = record_view(story.PENDING, Sight.CARD)
+_SHOWN = record_view(story.PENDING, Sight.CARD, as_decided(story.PENDING))
 
 ANSWERS: Mapping[str, Mapping[int, Examples]] = MappingProxyType(
     {
@@ -153,7 +163,12 @@ ANSWERS: Mapping[str, Mapping[int, Examples]] = MappingProxyType(
                     "One was taken, one came too late",
                     {
                         "results": [
-                            {"id": story.APPROVAL_ID, "approval": record_view(story.APPROVED, Sight.CARD)},
+                            {
+                                "id": story.APPROVAL_ID,
+                                "approval": record_view(
+                                    story.APPROVED, Sight.CARD, as_decided(story.APPROVED)
+                                ),
+                            },
                             {"id": story.OTHER_ID, "error": ApprovalExpired().problem()},
                         ]
                     },

@@ -69,6 +69,9 @@ CALL = MappingProxyType(
 )
 """What is asked about, and presented again when it is about to run."""
 
+CHANGED = {"order": "4712", "amount": 70, "currency": "EUR"}
+"""What an approver makes of another input, of which nothing is hidden."""
+
 QUESTION = MappingProxyType(
     {
         **CALL,

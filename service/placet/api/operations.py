@@ -15,11 +15,13 @@ from placet.application.directory import Caller
 from placet.application.query import Filters, ReadApprovals, Seen
 from placet.application.report import ReportExecution
 from placet.application.request import RequestApproval
+from placet.application.standing import standing_of
 from placet.application.views import Sight, link_of, pending_body, record_view, sight_of, trail_view
 from placet.domain.error_terms import Issue
 from placet.domain.errors import InputInvalid, PlacetError
 from placet.domain.limits import IDEMPOTENCY_KEY_PATTERN, Limits
 from placet.domain.model import Approval, Status
+from placet.domain.tally import Tally
 from placet.store.record import Record
 
 _IDEMPOTENCY_KEY = re.compile(IDEMPOTENCY_KEY_PATTERN)
@@ -48,7 +50,7 @@ async def create(use: UseCases, call: Call) -> Answer:
     asked = await use.request(call.caller, call.client, call.body, call.admitted, key)
     return Answer(
         status=201 if asked.created else 200,
-        body=_body(asked.record, asked.approval, Sight.WHOLE),
+        body=_body(call.caller, asked.record, asked.approval),
         headers=((b"location", link_of(asked.approval).encode()),),
     )
 
@@ -62,7 +64,9 @@ async def read(use: UseCases, call: Call) -> Answer:
         seen = await use.read.wait(
             call.caller, call.path["id"], until_s=call.began_s + query.wait, gone=call.gone
         )
-    return Answer(status=200, body=_body(seen.record, seen.approval, seen.sight, seen.token))
+    if seen.approval.status is Status.PENDING:
+        return Answer(status=200, body=pending_body(call.caller, seen.record, seen.sight))
+    return ok(_view(call.caller, seen))
 
 
 async def list_(use: UseCases, call: Call) -> Answer:
@@ -78,7 +82,7 @@ async def list_(use: UseCases, call: Call) -> Answer:
     for seen in listed.items:
         if not seen.record.small:
             await asyncio.sleep(0)  # hiding values of a large input takes a while; others get their turn
-        items.append(_view(seen))
+        items.append(_view(call.caller, seen))
     return ok({"items": items, "next_cursor": listed.next_cursor})
 
 
@@ -128,25 +132,35 @@ async def introspect(use: UseCases, call: Call) -> Answer:
     return ok(await use.consume.introspect(call.caller, call.client, call.body))
 
 
-def _body(record: Record, approval: Approval, sight: Sight, token: str | None = None) -> bytes:
+def _body(caller: Caller, record: Record, approval: Approval) -> bytes:
     if approval.status is Status.PENDING:
-        return pending_body(record, sight)
-    return encode(record_view(approval, sight, token=token))
+        return pending_body(caller, record, Sight.WHOLE)
+    return encode(_changed(caller, approval))
 
 
-def _view(seen: Seen) -> object:
-    return record_view(seen.approval, seen.sight, token=seen.token)
+def _view(caller: Caller, seen: Seen) -> object:
+    standing = standing_of(caller.authority, seen.approval, seen.suspended)
+    return record_view(seen.approval, seen.sight, standing, token=seen.token)
 
 
 def _record(call: Call, approval: Approval, *, replayed: bool | None = None) -> Answer:
-    return ok(record_view(approval, _sight(call.caller, approval), replayed=replayed))
+    return ok(_changed(call.caller, approval, replayed=replayed))
+
+
+def _changed(caller: Caller, approval: Approval, *, replayed: bool | None = None) -> object:
+    """A record that the caller has just acted on."""
+    suspended = None
+    if approval.status is Status.APPROVED:
+        suspended = caller.authority.judge_grant(approval.ask, Tally.of(approval))
+    standing = standing_of(caller.authority, approval, suspended)
+    return record_view(approval, _sight(caller, approval), standing, replayed=replayed)
 
 
 def _result(decided: Decided) -> object:
     outcome = decided.outcome
     if isinstance(outcome, PlacetError):
         return {"id": decided.id, "error": outcome.problem()}
-    return {"id": decided.id, "approval": record_view(outcome, _sight(decided.caller, outcome))}
+    return {"id": decided.id, "approval": _changed(decided.caller, outcome)}
 
 
 def _sight(caller: Caller, approval: Approval) -> Sight:

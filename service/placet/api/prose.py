@@ -68,7 +68,8 @@ OPERATIONS: Mapping[str, OperationProse] = MappingProxyType(
                 "With `wait`, the answer comes as soon as the record leaves `pending`, else at the end of"
                 " the wait with the record as it is: ask again as long as it waits.\n\n"
                 "While it is `approved`, its asker and its audience find the `token` here, freshly minted,"
-                " and nowhere else.\n\n"
+                " and nowhere else. Where the rules of now would refuse its use, `suspended` says why, and"
+                " there is no token until they would not.\n\n"
                 "Asker, audience, `read_input` and `admin` see all of a record; whoever may decide it sees"
                 " the input but for what is redacted; `read` sees neither input, context, attributes,"
                 " comments, extensions nor their hashes."
@@ -88,7 +89,11 @@ OPERATIONS: Mapping[str, OperationProse] = MappingProxyType(
                 " the record has another by now, nothing is decided. The same vote again gets the record as"
                 " it is.\n\n"
                 "An approver speaks with a credential of their own; a client with the scope `decide_as`"
-                " names the person it speaks for in `approver`. `edit` is not taken yet."
+                " names the person it speaks for in `approver`.\n\n"
+                "With `edit` the input is approved as changed, where the rule allows that, the request lists"
+                " it in `allowed_decisions`, and the editor sees the whole input. The record has another"
+                " digest from then on, earlier votes count no more, and what was asked stays in `requested`."
+                " Whether the change counts as its author's approval is the rule's to say."
             ),
         ),
         "decide_approvals": OperationProse(

@@ -19,7 +19,7 @@ from placet.application.directory import Directory
 from placet.application.enroll import Enrolment, EnrolmentRefused
 from placet.application.in_force import InForce, InForceSpoilt
 from placet.application.roll import RollSpoilt
-from placet.application.rulebooks import Rulebooks
+from placet.application.rulebooks import Rulebooks, log_faults
 from placet.domain.authority import Rulebook
 from placet.domain.generation import Generation, generation_of
 from placet.settings.rule_files import RulesInvalid
@@ -76,11 +76,16 @@ class Activation:
             StoreUnavailable: The store can't be asked.
         """
         try:
-            await self._put_in_force(self._rulebooks.read())
-        except RulesInvalid:
+            rulebook = self._rulebooks.read()
+            await self._put_in_force(rulebook)
+        except RulesInvalid as fault:
+            log_faults(fault)
             _log.error("the rules in force stay: the files can't be used")
         except ActivationRefused as fault:
             _log.error("the rules in force stay", extra={"fault": str(fault)})
+        else:
+            if not rulebook.generation.version:
+                _log.info("there are no rule files to read again")
 
     async def drop(self) -> None:
         """Take all files out of force: the built-in rule holds again, in every tenant.

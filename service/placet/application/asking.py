@@ -58,7 +58,7 @@ def ask_of(
     actor, words = body.actor, body.presentation
     effect, risk = authority.raised(body.capability, body.effect, body.risk)
     raised = (effect, risk) != (body.effect, body.risk)
-    return Ask(
+    ask = Ask(
         id=new_id() if body.id is UNSET else body.id,
         tenant=client.tenant,
         asked_by=client.name,
@@ -88,6 +88,7 @@ def ask_of(
         owners=client.owners,
         claimed=Claimed(effect=body.effect, risk=body.risk) if raised else None,
     )
+    return structs.replace(ask, parties=authority.parties(ask)) if authority.people.members else ask
 
 
 def under(ask: Ask, terms: Terms, policy: str | None, credential: str | None = None) -> Ask:

@@ -8,7 +8,7 @@ from placet.application.commands import Consume, Introspect
 from placet.application.directory import Caller
 from placet.application.grants import Seals
 from placet.application.rights import Judged, Rights
-from placet.application.rulings import error_for
+from placet.application.rulings import error_for, word_of
 from placet.domain import binding, machine
 from placet.domain.canonical import canonicalize
 from placet.domain.error_terms import Issue
@@ -86,7 +86,7 @@ class ConsumeApproval:
             token_digest=None if claims is None else claims.dig,
             token_from_ms=0 if claims is None else claims.from_ms,
             token_exp_ms=0 if claims is None else claims.exp_ms,
-            refusal=None if refusal is None else refusal.code,
+            refusal=None if refusal is None else word_of(refusal),
         )
         answer = await self._store.consume(caller.tenant, approval_id, spend, epoch=caller.epoch)
         if refusal is not None and answer.ruling is Ruling.REFUSED:

@@ -1,13 +1,15 @@
 """Decide: a person's vote on exactly the card they were shown."""
 
+import asyncio
 from collections.abc import Callable
+from weakref import WeakValueDictionary
 
 from msgspec import UNSET
 
 from placet.application.commands import Decide
 from placet.application.directory import Caller
 from placet.application.grants import Seals, hashes_of
-from placet.application.rulings import error_for
+from placet.application.rulings import error_for, word_of
 from placet.application.views import sight_of
 from placet.domain import binding
 from placet.domain.authority import BUILT_IN
@@ -17,12 +19,12 @@ from placet.domain.errors import InputInvalid, PlacetError, StoreUnavailable
 from placet.domain.identity import check_id
 from placet.domain.limits import OVERTAKEN_MAX, USE_WITHIN_MAX_MS, Limits
 from placet.domain.machine import Change, Ruling
-from placet.domain.model import Approval, Ask, Edited, Status, Verdict, Vote
+from placet.domain.model import Approval, Ask, Edited, Sealed, Status, Verdict, Vote
 from placet.domain.principals import Client
-from placet.domain.tally import Tally
-from placet.store.approvals import Approvals
+from placet.domain.tally import Tally, slot_of
+from placet.store.approvals import Answer, Approvals
 from placet.store.attempts import Ballot
-from placet.store.codec import pack_votes
+from placet.store.codec import encode, pack_votes
 from placet.store.record import Record
 
 
@@ -31,7 +33,8 @@ class DecideApproval:
 
     Two round trips: who may vote depends on what is asked and who has voted, so the record is read first. If
     somebody votes in between, the script takes nothing and it is read again; it judges the state for itself,
-    and the words never change.
+    and the words never change. Those who vote on one record here take turns, so that only other replicas can
+    be faster.
     """
 
     def __init__(
@@ -43,6 +46,7 @@ class DecideApproval:
         decided: Callable[[int, int], None] = lambda _asked_at_ms, _decided_at_ms: None,
     ) -> None:
         self._decided = decided
+        self._turns = WeakValueDictionary[tuple[str, str], asyncio.Lock]()
         self._store = store
         self._seals = seals
         self._limits = limits
@@ -57,21 +61,25 @@ class DecideApproval:
             Rejudge: Credentials changed meanwhile.
         """
         self._check(caller, body)
-        for _ in range(OVERTAKEN_MAX):
-            read = await self._store.get(caller.tenant, approval_id, epoch=caller.epoch)
-            if read.record is None:
-                raise error_for(read.ruling)
-            ballot, refusal = self._ballot(caller, body, read.record)
-            answer = await self._store.decide(caller.tenant, approval_id, ballot, epoch=caller.epoch)
-            if answer.ruling is Ruling.STALE:
-                continue
-            if answer.ruling is Ruling.REFUSED and refusal is not None:
-                raise refusal
-            approval = self._seals.taken(answer)
-            if answer.ruling is Ruling.OK and approval.status is not Status.PENDING:
-                self._decided(approval.requested_at_ms, approval.now_ms)
-            return approval
+        turn = self._turns.setdefault((caller.tenant, approval_id), asyncio.Lock())
+        async with turn:
+            for _ in range(OVERTAKEN_MAX):
+                read = await self._store.get(caller.tenant, approval_id, epoch=caller.epoch)
+                if read.record is None:
+                    raise error_for(read.ruling)
+                ballot, refusal = self._ballot(caller, body, read.record)
+                answer = await self._store.decide(caller.tenant, approval_id, ballot, epoch=caller.epoch)
+                if answer.ruling is not Ruling.STALE:
+                    return self._taken(answer, refusal)
         raise StoreUnavailable
+
+    def _taken(self, answer: Answer, refusal: PlacetError | None) -> Approval:
+        if answer.ruling is Ruling.REFUSED and refusal is not None:
+            raise refusal
+        approval = self._seals.taken(answer)
+        if answer.ruling is Ruling.OK and approval.status is not Status.PENDING:
+            self._decided(approval.requested_at_ms, approval.now_ms)
+        return approval
 
     def _ballot(self, caller: Caller, body: Decide, record: Record) -> tuple[Ballot, PlacetError | None]:
         """The vote on the record as read, and what it is refused with if the state allows one at all."""
@@ -85,9 +93,10 @@ class DecideApproval:
         refusal = authority.judge_vote(voter, ask, body.decision, body.comment, tally)
         terms = authority.terms(ask) or BUILT_IN  # where there are none, nobody gets past the refusal
         change = None if body.input is UNSET else _change(ask, body, counts=authority.edit_counts(ask, tally))
-        if change is not None and change.digest == body.digest and refusal is None and votable:
+        takes = refusal is None and votable and body.digest == shown.digest
+        if change is not None and change.digest == shown.digest and takes:
             raise InputInvalid([Issue(path="/input", message="It changes nothing; approve instead.")])
-        person, needed = authority.known_as(voter, tally.standing), tally.needed(ask, terms)
+        person, needed = authority.known_as(voter, tally), tally.needed(ask, terms)
         vote = Vote(
             decision=body.decision,
             approver=voter.person,
@@ -105,14 +114,15 @@ class DecideApproval:
         )
         ballot = Ballot(
             vote=vote,
-            sealed=self._seals.vote(shown, vote),
+            # What the script won't take is not sealed: nobody could put it where it was refused.
+            sealed=self._seals.vote(shown, vote) if takes else Sealed(document=encode(vote), seal=""),
             person=person,
             hidden=hidden,
-            refusal=None if refusal is None else refusal.code,
+            refusal=None if refusal is None else word_of(refusal),
             required=needed.approvals,
             rejections=needed.rejections,
             seen=record.votes,
-            weighed=pack_votes(authority.weighed(ask, tally)),
+            weighed=pack_votes((slot_of(cast), worth) for cast, worth in authority.weighed(ask, tally)),
             change=change,
             use_within_most_ms=terms.use_within_ms[1] or USE_WITHIN_MAX_MS,
         )

@@ -2,12 +2,14 @@
 
 The store says that a record is approved; whoever can only write the store could say so too. So what
 clients ask and what people decide is sealed with a key that the store never sees: the ask together with
-the nonce of its creation, each vote together with the seal of the ask it is on. Before a card is shown
-to those who vote on it, a decision shown to anyone, a token minted or a consumption confirmed, the seals
-are checked, and the digest is computed again from the ask's own words and from the call presented.
+the nonce of its creation, each vote together with the seal of what came before it: the ask, or the vote
+before. So none can be taken out, put in or moved. Before a card is shown to those who vote on it, a decision
+shown to anyone, a token minted or a consumption confirmed, the seals are checked, and the digest is computed
+again from the ask's own words and from the call presented.
 
 What seals can't tell: whoever can write the store can put a record back to what it once truly was, and
-have a grant spent again for as long as it was ever meant to be used. At most once rests on the store's word.
+have a grant spent again for as long as it was ever meant to be used; and can have time pass, or not. At most
+once rests on the store's word.
 """
 
 import logging
@@ -65,10 +67,10 @@ class Seals:
         return Sealed(document=document, seal=seal)
 
     def vote(self, approval: Approval, vote: Vote) -> Sealed:
-        """A vote on this very record, sealed."""
+        """A vote on this very record as it is, sealed."""
         document = encode(vote)
-        seal = self._ring.sealer.seal(SEAL_KIND, (approval.sealed.seal, document))
-        return Sealed(document=document, seal=seal)
+        before = approval.votes[-1].sealed if approval.votes else approval.sealed
+        return Sealed(document=document, seal=self._ring.sealer.seal(SEAL_KIND, (before.seal, document)))
 
     def prove_grant(self, approval: Approval, call: str | None = None) -> None:
         """Nothing, where the record's approval is real.
@@ -86,7 +88,8 @@ class Seals:
     def _prove_granted(self, approval: Approval, genuine: tuple[CastVote, ...], call: str | None) -> None:
         voted = msgspec.structs.replace(Tally.of(approval), votes=tuple(cast.vote for cast in genuine))
         enough = len(voted.approvals) >= max(approval.ask.required, approval.required)
-        spoilt = not enough or _outlives(approval) or not _ENDED.isdisjoint(approval.ends)
+        forged = len(genuine) < len(approval.votes)
+        spoilt = forged or not enough or _outlives(approval) or not _ENDED.isdisjoint(approval.ends)
         if spoilt or not self._holds_together(approval, call):
             raise _alarm("a grant's seal is broken", approval)
 
@@ -145,9 +148,12 @@ class Seals:
 
     def _cast(self, approval: Approval) -> tuple[CastVote, ...]:
         """The votes that were really cast on this record."""
-        verify, on = self._ring.sealer.verify, approval.sealed.seal
+        verify = self._ring.sealer.verify
+        before = (approval.sealed, *(cast.sealed for cast in approval.votes[:-1]))
         return tuple(
-            cast for cast in approval.votes if verify(SEAL_KIND, (on, cast.sealed.document), cast.sealed.seal)
+            cast
+            for on, cast in zip(before, approval.votes, strict=False)
+            if verify(SEAL_KIND, (on.seal, cast.sealed.document), cast.sealed.seal)
         )
 
     def _holds_together(self, approval: Approval, call: str | None) -> bool:

@@ -15,7 +15,7 @@ from placet.application.rights import Rights
 from placet.application.rulings import error_for
 from placet.application.views import Sight, sight_of
 from placet.application.waiters import Waiters, resolve
-from placet.domain.errors import ApprovalNotFound, InternalError
+from placet.domain.errors import ApprovalNotFound, Forbidden, InternalError
 from placet.domain.model import Approval, Status, TrailEntry, Vote
 from placet.domain.principals import Client, Principal, Scope
 from placet.domain.tally import Tally
@@ -47,11 +47,15 @@ class Followed(Protocol):
 
 
 class Seen(Struct, frozen=True, kw_only=True):
-    """A record, how much of it the caller sees, and the token where there is one for them."""
+    """A record, how much of it the caller sees, and the token where there is one for them.
+
+    ``suspended`` is what using its grant is refused with, where it is.
+    """
 
     record: Record
     approval: Approval
     sight: Sight
+    suspended: Forbidden | None = None
     token: str | None = None
 
 
@@ -130,11 +134,13 @@ class ReadApprovals:
         if sight is None:
             raise ApprovalNotFound
         self._check(approval, sight)
+        suspended = self._rights.judge(caller, approval).refusal
         return Seen(
             record=answer.record,
             approval=approval,
             sight=sight,
-            token=self._token(caller, approval),
+            suspended=suspended,
+            token=self._token(caller, approval) if suspended is None else None,
         )
 
     async def wait(self, caller: Caller, approval_id: str, *, until_s: float, gone: Gone) -> Seen:
@@ -231,7 +237,8 @@ class ReadApprovals:
             self._check(approval, sight)
         except InternalError:
             return None
-        return Seen(record=record, approval=approval, sight=sight)
+        suspended = self._rights.of(caller, approval).refusal
+        return Seen(record=record, approval=approval, sight=sight, suspended=suspended)
 
     def _check(self, approval: Approval, sight: Sight) -> None:
         """Nothing, where the caller may be shown this: the card is the one that was asked.
@@ -248,8 +255,7 @@ class ReadApprovals:
             return None
         if not isinstance(who, Client) or who.name not in {ask.asked_by, ask.audience}:
             return None
-        self._rights.judge(caller, approval)
-        votes = _granting(caller, approval)
+        granting = frozenset(map(id, _granting(caller, approval)))
         try:
             key = self._ring.signing_key()
         except KeyringError as fault:
@@ -269,7 +275,7 @@ class ReadApprovals:
             approvers=[
                 ApproverClaim(id=each.vote.approver.id, at_ms=each.at_ms)
                 for each in approval.votes
-                if each.vote in votes
+                if id(each.vote) in granting
             ],
             now_ms=approval.now_ms,
             use_by_ms=approval.use_by_ms,

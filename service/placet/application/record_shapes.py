@@ -52,7 +52,7 @@ class ClaimedView(Struct, frozen=True, kw_only=True):
 
 
 class QuorumView(Struct, frozen=True, kw_only=True):
-    """How many distinct people must approve, or reject, and how many have."""
+    """How many distinct people must approve, or reject, and how many have, of those whose vote counts."""
 
     required: int
     approved: int
@@ -61,7 +61,7 @@ class QuorumView(Struct, frozen=True, kw_only=True):
 
 
 class DecisionView(Struct, frozen=True, kw_only=True):
-    """One vote."""
+    """One vote, and whether it counts."""
 
     decision: Verdict
     approver: Person
@@ -70,6 +70,7 @@ class DecisionView(Struct, frozen=True, kw_only=True):
     comment: str | None
     digest: Sha256 | None
     at: Timestamp
+    counts: bool
 
 
 class ConsumptionView(Struct, frozen=True, kw_only=True):
@@ -134,6 +135,7 @@ class RecordView(Struct, frozen=True, kw_only=True):
     claimed: ClaimedView | None
     quorum: QuorumView
     decisions: Sequence[DecisionView]
+    suspended: str | None
     consumption: ConsumptionView | None
     outcome: OutcomeView | None
     requested: RequestedView | None
@@ -155,6 +157,7 @@ class TrailView(Struct, frozen=True, kw_only=True, omit_defaults=True):
     channel: str | UnsetType = UNSET
     credential: str | UnsetType = UNSET
     code: str | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
     count: int | UnsetType = UNSET
     decision: Verdict | UnsetType = UNSET
     rule: str | UnsetType = UNSET

@@ -7,7 +7,7 @@ epoch. While nothing changes, consuming needs no look at the record; after a cha
 from msgspec import Struct
 
 from placet.application.directory import Caller
-from placet.domain.errors import PlacetError
+from placet.domain.errors import Forbidden
 from placet.domain.model import Approval, Effect, Status
 from placet.domain.tally import Tally
 
@@ -19,7 +19,7 @@ class Judged(Struct, frozen=True, kw_only=True):
     """What was found of a grant, and what its asker calls its effect where a rule raised that."""
 
     epoch: int
-    refusal: PlacetError | None
+    refusal: Forbidden | None
     claimed: Effect
     effect: Effect
 
@@ -38,6 +38,10 @@ class Rights:
         """What was found at the caller's own epoch."""
         judged = self._judged.get((caller.tenant, approval_id))
         return judged if judged is not None and judged.epoch == caller.epoch else None
+
+    def of(self, caller: Caller, approval: Approval) -> Judged:
+        """What is known of a record, or is found of it now."""
+        return self.known(caller, approval.ask.id) or self.judge(caller, approval)
 
     def judge(self, caller: Caller, approval: Approval) -> Judged:
         """Judge a record by the authority of the caller's epoch. Anything but a grant is refused nothing."""

@@ -7,7 +7,6 @@ the operator may have replaced them.
 
 import logging
 from collections.abc import Hashable
-from contextlib import suppress
 from typing import Protocol
 
 from placet.domain.authority import Rulebook
@@ -65,31 +64,29 @@ class Rulebooks:
         """
         found = self._known(generation)
         if found is None and self._source.look() != self._looked:
-            with suppress(RulesInvalid):
+            try:
                 replaced = self.read()
-                if replaced.generation.text == generation:
-                    self.adopt(replaced)
-                    return replaced
+            except RulesInvalid as fault:
+                log_faults(fault)
+                return None
+            if replaced.generation.text == generation:
+                self.adopt(replaced)
+                return replaced
         return found
 
     def _known(self, generation: str) -> Rulebook | None:
         return next((book for book in (self.own, self._before) if book.generation.text == generation), None)
 
     def read(self) -> Rulebook:
-        """What the files say now; warnings, and what is wrong, go to the log.
+        """What the files say now; warnings go to the log.
 
         Raises:
-            RulesInvalid: They can't be used.
+            RulesInvalid: They can't be used. What is wrong is the caller's to tell, where it is read.
         """
         self._looked = self._source.look()
-        try:
-            found = self._source.read()
-        except RulesInvalid as fault:
-            for problem in fault.problems:
-                _tell(logging.ERROR, problem)
-            raise
+        found = self._source.read()
         for warning in found.warnings:
-            _tell(logging.WARNING, warning)
+            _log.warning("a rule file deserves a look", extra=_facts(warning))
         return found.rulebook
 
     def adopt(self, rulebook: Rulebook) -> None:
@@ -98,6 +95,12 @@ class Rulebooks:
         self.own = rulebook
 
 
-def _tell(level: int, problem: Problem) -> None:
-    what = "a rule file is wrong" if level == logging.ERROR else "a rule file deserves a look"
-    _log.log(level, what, extra={"file": problem.file, "line": problem.line, "fault": problem.message})
+def log_faults(fault: RulesInvalid) -> None:
+    """Log all that is wrong, where nobody waits for it at a terminal."""
+    for problem in fault.problems:
+        _log.error("a rule file is wrong", extra=_facts(problem))
+
+
+def _facts(problem: Problem) -> dict[str, str | int]:
+    line = {"line": problem.line} if problem.line else {}
+    return {"file": problem.file, **line, "fault": problem.message}

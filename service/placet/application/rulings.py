@@ -22,6 +22,7 @@ from placet.domain.errors import (
 )
 from placet.domain.machine import Ruling
 from placet.domain.model import Approval
+from placet.store.codec import Refused
 
 
 def rfc3339(at_ms: int) -> str:
@@ -69,6 +70,11 @@ _WITHOUT_RECORD: Mapping[Ruling, Callable[[], PlacetError]] = {
     Ruling.NOT_ASKER: lambda: Forbidden(ForbiddenReason.NOT_THE_ASKER),
     Ruling.NOT_CONSUMER: lambda: Forbidden(ForbiddenReason.NOT_THE_CONSUMER),
 }
+
+
+def word_of(refusal: PlacetError) -> str:
+    """What a refusal that was judged before the script ran is logged under."""
+    return Refused(refusal.code, refusal.reason if isinstance(refusal, Forbidden) else None).word
 
 
 def error_for(ruling: Ruling, approval: Approval | None = None, *, party: bool = False) -> PlacetError:

@@ -22,6 +22,7 @@ from placet.application.record_shapes import (
     TrailView,
 )
 from placet.application.rulings import pending_face, rfc3339
+from placet.application.standing import Standing, standing_of
 from placet.domain.canonical import canonicalize
 from placet.domain.errors import ApprovalRequired
 from placet.domain.model import (
@@ -62,7 +63,12 @@ def sight_of(caller: Caller, approval: Approval) -> Sight | None:
 
 
 def record_view(
-    approval: Approval, sight: Sight, *, token: str | None = None, replayed: bool | None = None
+    approval: Approval,
+    sight: Sight,
+    standing: Standing,
+    *,
+    token: str | None = None,
+    replayed: bool | None = None,
 ) -> RecordView:
     """The record as seen with ``sight``."""
     ask = approval.ask
@@ -110,12 +116,16 @@ def record_view(
         if ask.claimed is None
         else ClaimedView(effect=ask.claimed.effect, risk=ask.claimed.risk),
         quorum=QuorumView(
-            required=approval.required,
-            approved=approval.approved,
-            rejections=ask.rejections,
-            rejected=approval.rejected,
+            required=standing.needed.approvals,
+            approved=standing.approved,
+            rejections=standing.needed.rejections,
+            rejected=standing.rejected,
         ),
-        decisions=[_decision(cast, frame=frame) for cast in approval.votes],
+        decisions=[
+            _decision(cast, counts=counts, frame=frame)
+            for cast, counts in zip(approval.votes, standing.counting, strict=True)
+        ],
+        suspended=None if standing.suspended is None else standing.suspended.reason,
         consumption=_consumption(approval),
         outcome=_outcome(approval),
         requested=None if frame else _requested(approval, sight),
@@ -132,12 +142,18 @@ def link_of(approval: Approval) -> str:
     return f"/v1/approvals/{approval.ask.id}"
 
 
-def pending_body(record: Record, sight: Sight) -> bytes:
+def pending_body(caller: Caller, record: Record, sight: Sight) -> bytes:
     """A pending record as answered, encoded.
 
-    A pure function of the stored parts: while a question waits, whoever polls it gets the same bytes.
+    A function of the stored parts and the rules of today: while a question waits and they stay as they are,
+    whoever polls it gets the same bytes.
     """
-    return record.derived(sight, lambda: encode(record_view(record.approval(), sight)))
+
+    def rendered() -> bytes:
+        approval = record.approval()
+        return encode(record_view(approval, sight, standing_of(caller.authority, approval)))
+
+    return record.latest(sight, caller.epoch, rendered)
 
 
 def trail_view(entry: TrailEntry, sight: Sight) -> TrailView:
@@ -150,6 +166,7 @@ def trail_view(entry: TrailEntry, sight: Sight) -> TrailView:
         channel=entry.channel,
         credential=entry.credential,
         code=entry.code,
+        reason=entry.reason,
         count=entry.count,
         decision=entry.decision,
         rule=entry.rule,
@@ -195,7 +212,7 @@ def _requested(approval: Approval, sight: Sight) -> RequestedView | None:
     return RequestedView(input=shown, input_hash=None if redacted else asked.input_hash, digest=asked.digest)
 
 
-def _decision(cast: CastVote, *, frame: bool) -> DecisionView:
+def _decision(cast: CastVote, *, counts: bool, frame: bool) -> DecisionView:
     vote = cast.vote
     return DecisionView(
         decision=vote.decision,
@@ -205,4 +222,5 @@ def _decision(cast: CastVote, *, frame: bool) -> DecisionView:
         comment=None if frame else vote.comment,
         digest=None if frame else vote.digest if vote.edited is None else vote.edited.digest,
         at=rfc3339(cast.at_ms),
+        counts=counts,
     )

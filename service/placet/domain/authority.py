@@ -6,7 +6,7 @@ What it can't answer safely it refuses: critical risk, and inputs that nobody he
 Pure: everything is judged from the arguments. Judgements are ``None`` (allowed) or the error to refuse with.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -15,14 +15,15 @@ from msgspec import UNSET, Struct, structs
 from placet.domain.error_terms import ForbiddenReason
 from placet.domain.errors import ApprovalSelfApproval, Forbidden, PlacetError
 from placet.domain.generation import NO_FILES, Generation
-from placet.domain.identities import Identities
+from placet.domain.identities import Identities, Said, is_unclear
+from placet.domain.limits import CHANGES_MAX
 from placet.domain.model import ActorKind, Ask, Effect, Risk, Verdict, Vote
 from placet.domain.people import Issuer, People
 from placet.domain.principals import Client, Principal, Scope
 from placet.domain.rules import Claims, CommentRule, EditRule, Policies, Terms
-from placet.domain.tally import Tally, slot_of
+from placet.domain.tally import Tally
 from placet.domain.text import says_something
-from placet.domain.voters import Voter, includes, is_named, may_be_one
+from placet.domain.voters import Voter, includes, is_named
 
 BUILT_IN: Final = Terms(rule="built-in")
 """What holds while there is no policy file."""
@@ -136,12 +137,26 @@ class Authority(Identities, frozen=True, kw_only=True):
         In the order of judgement: entitled and nobody who may have voted already, channel, decision allowed,
         comment, not one's own request. Rejecting one's own request is allowed.
         """
+        refusal = self._judge(voter, ask, verdict, comment, tally, self.last_words(tally))
+        if refusal is None and verdict is Verdict.EDIT and tally.changes >= CHANGES_MAX:
+            return Forbidden(ForbiddenReason.DECISION_NOT_ALLOWED)
+        return refusal
+
+    def _judge(
+        self,
+        voter: Voter,
+        ask: Ask,
+        verdict: Verdict,
+        comment: str | None,
+        tally: Tally,
+        said: Sequence[Said],
+    ) -> PlacetError | None:
         terms = self.terms(ask)
         rejects = verdict is Verdict.REJECT
         if (
             terms is None
             or not self.entitled(voter, ask, terms, tally)
-            or (self._is_counted(ask, terms, tally, rejects=rejects) and self._is_unclear(voter, tally))
+            or (self._is_counted(ask, terms, tally, rejects=rejects) and is_unclear(voter, said))
         ):
             return Forbidden(ForbiddenReason.NOT_AN_APPROVER)
         # A fresh sign-in is the web's to ask for; a refusal needs none.
@@ -166,22 +181,8 @@ class Authority(Identities, frozen=True, kw_only=True):
         needed = tally.needed(ask, terms)
         if rejects:
             return needed.rejections > 1
-        changeable = terms.edit is not EditRule.NO or tally.change is not None
+        changeable = terms.edit is not EditRule.NO or tally.changes > 0
         return needed.approvals > 1 or needed.rejections > 1 or changeable
-
-    def _is_unclear(self, voter: Voter, tally: Tally) -> bool:
-        """Whether they may be somebody else whose vote stands, or who changed the input; or a member."""
-        if voter.mistakable:
-            return True
-        change = tally.change
-        standing = [vote for vote in tally.standing if vote is change or self.behind(vote) is not None]
-        others = [*standing, change] if change is not None else standing
-        for vote in others:
-            other = self.caster(vote)
-            taken = slot_of(vote) == voter.key and other.key != voter.key
-            if taken or may_be_one(voter, other):
-                return True
-        return False
 
     def edit_counts(self, ask: Ask, tally: Tally) -> bool:
         """Whether a change counts as its author's approval today; on a grave call never as the only one."""
@@ -207,61 +208,52 @@ class Authority(Identities, frozen=True, kw_only=True):
 
     # --- What was voted -------------------------------------------------------------------------------
 
-    def weighed(self, ask: Ask, tally: Tally) -> Iterator[tuple[str, Verdict]]:
-        """What the votes so far come to today: by whom, as told then, and what each is worth.
+    def weighed(self, ask: Ask, tally: Tally) -> Iterator[tuple[Vote, Verdict]]:
+        """What the votes so far come to today: everybody's last word, and what it is worth.
 
         An approval is worth nothing where its voter could not give it today the way they did, a rejection
         where what was shown for it counts no more: either can be given anew. Whose change does not count is
-        its author, and no more, whatever else they said.
+        its author and no more, whatever else they said, unless they reject it.
         """
-        counts, change = self.edit_counts(ask, tally), tally.change
-        for vote in tally.standing:
-            if vote.decision is Verdict.REJECT:
-                worth = Verdict.REJECT if self.behind(vote) is not None else None
-            elif vote.edited is None or (vote.edited.counts and counts):
-                worth = Verdict.APPROVE if self._still(vote, ask, tally) is not None else None
-            else:
-                worth = Verdict.EDIT
-            if worth is None and change is not None and slot_of(vote) == slot_of(change) and not counts:
-                worth = Verdict.EDIT
-            if worth is not None:
-                yield slot_of(vote), worth
+        said, counts = self.last_words(tally), self.edit_counts(ask, tally)
+        for each in said:
+            if each.vote.decision is Verdict.REJECT and each.is_alive:
+                yield each.vote, Verdict.REJECT
+            elif each.is_author and not (counts and _is_no_mere_change(each.vote)):
+                yield each.vote, Verdict.EDIT
+            elif each.vote.decision is not Verdict.REJECT and self._could(each, ask, tally, said):
+                yield each.vote, Verdict.APPROVE
 
     def granting(self, ask: Ask, tally: Tally) -> tuple[Vote, ...]:
-        """The approvals of those who could still give them today, on what would run."""
-        counts, change = self.edit_counts(ask, tally), tally.change
-        author = None if change is None or counts else self.caster(change)
-        granting = []
-        for vote in tally.approvals:
-            voter = self._still(vote, ask, tally) if vote.edited is None or counts else None
-            if voter is not None and (author is None or voter.key != author.key):
-                granting.append(vote)
-        return tuple(granting)
+        """The approvals of those who could still give them today, on what would run, one a person."""
+        worth = self.weighed(ask, tally)
+        return tuple(vote for vote, what in worth if what is Verdict.APPROVE and vote.approves(tally.digest))
 
-    def judge_grant(self, ask: Ask, tally: Tally) -> PlacetError | None:
+    def judge_grant(self, ask: Ask, tally: Tally) -> Forbidden | None:
         """Whether enough of those who approved could still do so today (design §7)."""
         terms = self.terms(ask)
         if terms is None:
             return self._no_rule()
         if self._hides_too_much(ask, terms):
             return Forbidden(ForbiddenReason.HIDDEN_INPUT)
-        people = {self.caster(vote).key for vote in self.granting(ask, tally)}
-        if len(people) >= tally.needed(ask, terms).approvals:
+        if len(self.granting(ask, tally)) >= tally.needed(ask, terms).approvals:
             return None
-        counts = self.edit_counts(ask, tally)
-        given = [vote for vote in tally.approvals if vote.edited is None or counts]
-        lost = any(self._still(vote, ask, tally) is None for vote in given)
+        said, counts = self.last_words(tally), self.edit_counts(ask, tally)
+        lost = any(
+            each.vote.approves(tally.digest) and not self._could(each, ask, tally, said)
+            for each in said
+            if counts or not each.is_author
+        )
         reason = ForbiddenReason.APPROVER_NO_LONGER_ENTITLED if lost else ForbiddenReason.QUORUM_NO_LONGER_MET
         return Forbidden(reason)
 
-    def _still(self, vote: Vote, ask: Ask, tally: Tally) -> Voter | None:
-        """The person who cast a vote, where they could cast it today the way they did."""
-        principal = self.behind(vote)
-        if principal is None:
-            return None
-        voter = structs.replace(self.voter(principal, vote.approver.id), channel=vote.channel)
-        refusal = self.judge_vote(voter, ask, vote.decision, vote.comment, tally)
-        return voter if refusal is None else None
+    def _could(self, word: Said, ask: Ask, tally: Tally, said: Sequence[Said]) -> bool:
+        """Whether somebody could cast a vote today the way they did."""
+        if word.principal is None:
+            return False
+        vote = word.vote
+        voter = structs.replace(self.voter(word.principal, vote.approver.id), channel=vote.channel)
+        return self._judge(voter, ask, vote.decision, vote.comment, tally, said) is None
 
     # --- Who sees ------------------------------------------------------------------------------------
 
@@ -272,12 +264,18 @@ class Authority(Identities, frozen=True, kw_only=True):
             return caller.name in parties or caller.sees() or self.bridges(caller, ask)
         voter, terms = self.voter(caller), self.terms(ask)
         may = terms is not None and self.entitled(voter, ask, terms, tally)
-        return may or voter.key in {self.caster(vote).key for vote in tally.votes}
+        # By id: an alias takes away, it shows nobody what somebody else decided.
+        return may or voter.person.id in {self.caster(vote).person.id for vote in tally.votes}
 
 
 def may_edit(ask: Ask, terms: Terms) -> bool:
     """Whether the request can be approved with changes: allowed, and the editor sees the whole of it."""
     return terms.edit is not EditRule.NO and ask.input_held and not ask.presentation.redact
+
+
+def _is_no_mere_change(vote: Vote) -> bool:
+    """Whether it is anything but a change that was no approval when it was made."""
+    return vote.edited is None or vote.edited.counts
 
 
 def is_grave(effect: Effect, risk: Risk) -> bool:

@@ -168,7 +168,8 @@ FORBIDDEN_DETAILS: Mapping[str, str] = MappingProxyType(
             "This approval may not be decided through this channel; decide it through one its policy allows."
         ),
         ForbiddenReason.DECISION_NOT_ALLOWED: (
-            "The request does not take this decision; choose one of its allowed_decisions."
+            "The request does not take this decision from you; choose one of its allowed_decisions. Who has"
+            " rejected it does not approve it, nor who changed its input."
         ),
         ForbiddenReason.COMMENT_REQUIRED: "This decision needs a comment; send it again with one.",
         ForbiddenReason.HIDDEN_INPUT: (

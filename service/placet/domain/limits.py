@@ -73,6 +73,8 @@ may meet many a change."""
 OVERTAKEN_MAX: Final = 100
 """Readings of a record for one vote while others vote on it; then the voter is asked to come back. Each was
 in vain because somebody else's vote was taken, and few questions get as many."""
+CHANGES_MAX: Final = 32
+"""Changes of one input by approvers: whoever reads the record reads all of them."""
 BATCH_MAX_ITEMS: Final = 100
 """Decisions in one `POST /v1/decisions` (design §4)."""
 CURSOR_MAX_CHARS: Final = 512

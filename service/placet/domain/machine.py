@@ -236,8 +236,12 @@ class Decide(Struct, frozen=True, kw_only=True):
 def judge_decide(state: State, attempt: Decide, now_ms: int) -> Ruling:
     """Order of judgement for a decision by someone who may see the record."""
     status = settle(state.status, state.expires_at_ms, state.use_by_ms, now_ms)
-    mine = dict(attempt.counting(replace(state, status=status))).get(attempt.person)
-    if _is_repeated(state, attempt, mine):
+    counting = dict(attempt.counting(replace(state, status=status)))
+    mine = counting.get(attempt.person)
+    if is_rejected_by_now(state, attempt, now_ms):
+        status = Status.REJECTED
+    enough = status is Status.PENDING and not attempt.refusal and _approves(state, attempt, counting)
+    if _is_repeated(state, attempt, mine) and not enough:
         return Ruling.UNCHANGED
     if status is not Status.PENDING:
         return Ruling(status.value) if status in {Status.EXPIRED, Status.CANCELLED} else Ruling.DECIDED
@@ -248,6 +252,19 @@ def judge_decide(state: State, attempt: Decide, now_ms: int) -> Ruling:
     approves_own = mine is Verdict.EDIT and attempt.verdict is Verdict.APPROVE
     turns = mine is Verdict.REJECT and attempt.verdict is not Verdict.REJECT
     return Ruling.REVERSED if approves_own or turns else Ruling.OK
+
+
+def is_rejected_by_now(state: State, attempt: Decide, now_ms: int) -> bool:
+    """Whether enough have rejected before this vote: a rule came to ask for fewer. It is the system's act."""
+    status = settle(state.status, state.expires_at_ms, state.use_by_ms, now_ms)
+    rejections = [verdict for _, verdict in attempt.counting(state) if verdict is Verdict.REJECT]
+    return status is Status.PENDING and len(rejections) >= attempt.rejections
+
+
+def _approves(state: State, attempt: Decide, counting: Mapping[str, Verdict]) -> bool:
+    """Whether an approval given again makes a grant, of approvals that are enough by now."""
+    approvals = list(counting.values()).count(Verdict.APPROVE)
+    return attempt.verdict is Verdict.APPROVE and approvals >= max(state.required, attempt.required)
 
 
 def _is_repeated(state: State, attempt: Decide, mine: Verdict | None) -> bool:

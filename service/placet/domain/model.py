@@ -111,7 +111,8 @@ class Ask(Struct, frozen=True, kw_only=True):
     """What a client asked, after defaults: the part of a record that never changes.
 
     ``effect`` and ``risk`` are at least those of the capability, ``claimed`` what the asker said where that
-    was less. ``owners`` are the people behind the asking client when it asked; they may not approve.
+    was less. ``owners`` are the people behind the asking client when it asked, ``parties`` all that people of
+    the directory who were on the asking side then go by; they may not approve.
     ``credential`` is the id of what the asker showed. ``rule`` is the name of the rule it was asked under,
     ``policy`` the version of the file that has it; ``required`` and ``rejections`` are how many distinct
     people it takes.
@@ -145,6 +146,7 @@ class Ask(Struct, frozen=True, kw_only=True):
     credential: str | None = None
     required: int = 1
     rejections: int = 1
+    parties: tuple[str, ...] = ()
 
 
 class Sealed(Struct, frozen=True, kw_only=True):
@@ -290,6 +292,7 @@ class TrailEntry(Struct, frozen=True, kw_only=True):
     channel: str | UnsetType = UNSET
     credential: str | UnsetType = UNSET
     code: str | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
     count: int | UnsetType = UNSET
     decision: Verdict | UnsetType = UNSET
     rule: str | UnsetType = UNSET

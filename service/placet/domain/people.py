@@ -118,6 +118,7 @@ class People:
     def __init__(self, members: Iterable[Member] = ()) -> None:
         self.members = tuple(members)
         self._identified = {(member.tenant, member.id): member for member in self.members}
+        self._folded = {(member.tenant, fold(member.id)): member for member in self.members}
         self._keys = {
             (member.tenant, name): fold(member.id) for member in self.members for name in member.names()
         }
@@ -154,6 +155,11 @@ class People:
         folded = fold(name)
         return self._keys.get((tenant, folded), folded)
 
+    def names_of(self, tenant: str, keys: Iterable[str]) -> set[str]:
+        """Every name of those among these keys who are in the directory."""
+        members = (self._folded.get((tenant, key)) for key in keys)
+        return {name for member in members if member is not None for name in member.names()}
+
     def owners_of(self, tenant: str, names: Iterable[str]) -> set[str]:
         """The keys of those who own one of these services."""
         return {owner for name in names for owner in self._owners.get((tenant, fold(name)), ())}
@@ -180,7 +186,7 @@ def faults_of(placed: Mapping[Path, Member], issuers: Mapping[str, Issuer]) -> I
         for step, name in _named(member):
             other = named.setdefault((member.tenant, fold(name)), member)
             if other is not member:
-                yield Fault(path=(*place, *step), message=_in_common(name, other))
+                yield Fault(path=(*place, *step), message=_in_common(name, member, other))
         for step, pair in _pairs(member):
             other = led_to.setdefault(pair, member)
             if other is not member:
@@ -188,6 +194,11 @@ def faults_of(placed: Mapping[Path, Member], issuers: Mapping[str, Issuer]) -> I
                 yield Fault(path=(*place, *step), message=message)
             if isinstance(pair, Subject):
                 yield from _faults_of_subject((*place, *step, "iss"), pair, member, issuers)
+    for place, member in placed.items():
+        for number, owned in enumerate(member.owns):
+            owner = named.get((member.tenant, fold(owned)))
+            if owner is not None:
+                yield Fault(path=(*place, "owns", number), message=_owned(owned, owner, member))
 
 
 def _named(member: Member) -> Iterator[tuple[Path, str]]:
@@ -203,17 +214,32 @@ def _pairs(member: Member) -> Iterator[tuple[Path, Subject | SlackUser]]:
         yield ("slack", number), user
 
 
-def _in_common(name: str, other: Member) -> str:
-    if name == other.id:
-        return f"{name!r} is in the directory already: put both entries into one."
-    if fold(name) == fold(other.id):
+def _in_common(name: str, member: Member, other: Member) -> str:
+    is_id, is_other_s_id = (fold(name) == fold(each.id) for each in (member, other))
+    if is_id and is_other_s_id:
+        if name == other.id:
+            return f"{name!r} is in the directory already: put both entries into one."
         return (
             f"{name!r} is another spelling of {other.id!r}: one person has one entry. Is it somebody else? "
             "Then give them an id that can't be mistaken."
         )
-    return (
-        f"{other.id!r} goes by {name!r} already, and one name means one person: remove it from one of them."
-    )
+    if is_other_s_id:
+        whose, remedy = f"is somebody else's id{_spelled(other, name)}", f"the aliases of {member.id!r}"
+    elif is_id:
+        whose, remedy = f"is an alias of {other.id!r}", f"the aliases of {other.id!r}"
+    else:
+        whose, remedy = f"is an alias of {other.id!r} already", "one of them"
+    return f"{name!r} {whose}, and one name means one person: remove it from {remedy}."
+
+
+def _owned(name: str, owner: Member, member: Member) -> str:
+    whose = "this person's own name" if owner is member else f"a person here{_spelled(owner, name)}"
+    return f"{name!r} is {whose}, and owns is for services and clients: remove it."
+
+
+def _spelled(member: Member, name: str) -> str:
+    """How the directory calls somebody, where that was not said already."""
+    return "" if name == member.id else f" ({member.id!r})"
 
 
 def _faults_of_subject(

@@ -224,6 +224,7 @@ class Forbidden(PlacetError):
         super().__init__()
         lists = {"scopes": scopes, "capabilities": capabilities}
         named = {name: tuple(sorted(items)) for name, items in lists.items() if items}
+        self.reason = reason
         self.details = {"reason": reason, **named, **({"rule": rule} if rule else {})}
 
 

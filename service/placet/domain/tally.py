@@ -5,7 +5,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from placet.domain.identity import fold
-from placet.domain.model import Approval, Ask, Verdict, Vote
+from placet.domain.model import Approval, Ask, Vote
 from placet.domain.rules import Terms
 
 
@@ -23,7 +23,7 @@ class Tally(Struct, frozen=True, kw_only=True):
         digest: Of the card as it is.
         waited_ms: How long ago it was asked.
         required: How many people its record says must approve by now.
-        votes: All of them, of which each is known to be genuine.
+        votes: All of them, in their order, each known to be genuine.
     """
 
     digest: str = ""
@@ -43,17 +43,8 @@ class Tally(Struct, frozen=True, kw_only=True):
 
     @property
     def standing(self) -> tuple[Vote, ...]:
-        """The last word of everyone who has voted since the input was last changed, the change included.
-
-        Which came first is told by what is sealed, not by the order of the log; of two words in the same
-        millisecond a rejection is the last.
-        """
-        last: dict[str, Vote] = {}
-        for each in sorted(self.votes, key=_place):
-            if each.edited is not None:
-                last.clear()
-            last[slot_of(each)] = each
-        return tuple(last.values())
+        """The last word of everyone who has voted since the input was last changed, the change included."""
+        return tuple({slot_of(each): each for each in self.since_changed}.values())
 
     @property
     def approvals(self) -> tuple[Vote, ...]:
@@ -65,10 +56,15 @@ class Tally(Struct, frozen=True, kw_only=True):
         return tuple(each for each in self.standing if each.approves(self.digest))
 
     @property
-    def change(self) -> Vote | None:
-        """The vote that made the input what it is, whatever its author said after it."""
-        changes = [each for each in sorted(self.votes, key=_place) if each.edited is not None]
-        return changes[-1] if changes else None
+    def since_changed(self) -> tuple[Vote, ...]:
+        """The votes on the input as it is, beginning with the change that made it so, if there was one."""
+        places = [place for place, each in enumerate(self.votes) if each.edited is not None]
+        return self.votes[places[-1] :] if places else self.votes
+
+    @property
+    def changes(self) -> int:
+        """How many times the input was changed."""
+        return sum(each.edited is not None for each in self.votes)
 
     def needed(self, ask: Ask, terms: Terms) -> Needed:
         """How many it takes by the rules of today, which only ever make a question stricter."""
@@ -81,7 +77,3 @@ class Tally(Struct, frozen=True, kw_only=True):
 def slot_of(vote: Vote) -> str:
     """What told its voter from others when it was cast."""
     return vote.key or fold(vote.approver.id)
-
-
-def _place(vote: Vote) -> tuple[int, bool]:
-    return vote.seen_at_ms, vote.decision is Verdict.REJECT

@@ -24,7 +24,8 @@ from placet.domain.people import (
     faults_of,
 )
 from placet.settings.parsing import is_loopback
-from placet.settings.tables import Table, meant
+from placet.settings.remedies import meant
+from placet.settings.tables import Table
 
 ALGORITHMS: Final = (
     "ES256", "ES384", "ES512", "EdDSA", "PS256", "PS384", "PS512", "RS256", "RS384", "RS512",

@@ -5,7 +5,7 @@ Whether rules can do what their author means is :mod:`placet.domain.checks`'s to
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, TypeVar
 
 from msgspec import UNSET, Struct, UnsetType
@@ -28,7 +28,8 @@ from placet.domain.rules import (
 )
 from placet.domain.voters import OWN_CHANNELS
 from placet.settings.directory_file import REVISION_MAX, groups
-from placet.settings.tables import Table, meant
+from placet.settings.remedies import meant, shown
+from placet.settings.tables import Table
 
 _T = TypeVar("_T")
 
@@ -38,6 +39,7 @@ TELL_MAX_ITEMS: Final = 32
 _TOLD: Final = re.compile(r"slack:(?:#[a-z0-9_-]{1,80}|[CG][A-Z0-9]{1,31})|webhook:" + ID_PATTERN)
 _RULE_NAME: Final = re.compile(ID_PATTERN)
 _ANY: Final = ("*",)
+_EITHER: Final = "Write either further groups, or give_up = true (then the question is over)"
 
 
 class PolicyFile(Struct, frozen=True, kw_only=True):
@@ -68,8 +70,9 @@ def _floor(table: Table) -> Floor | None:
     patterns = _patterns(table, "match", Names.CAPABILITIES)
     effect, risk = table.choice("least_effect", Effect), table.choice("least_risk", Risk)
     complete = table.required("match")
-    if not (table.has("least_effect") or table.has("least_risk")):
-        table.fault("A floor raises something: write least_effect or least_risk.")
+    table.one_of(
+        "least_risk", "least_effect", otherwise="A floor raises something: write least_risk or least_effect"
+    )
     table.end()
     if not complete or patterns is None:
         return None
@@ -132,16 +135,25 @@ def _approvers(table: Table) -> Approvers | None:
     below = table.table("approvers", "the table of approvers")
     if below is None:
         return None
-    people = below.texts("people") or ()
+    people, named = below.texts("people") or (), groups(below, "groups")
     for place, person_id in enumerate(people):
         fault = check_id(person_id)
         if fault is not None:
             below.fault(f"A person's id {fault}.", "people", place)
-    found = Approvers(groups=frozenset(groups(below, "groups")), people=frozenset(people))
-    if not (below.has("groups") or below.has("people")):
-        below.fault("Nobody could decide: name groups or people.")
+    _no_patterns(below, "people", people)
+    _no_patterns(below, "groups", named)
+    found = Approvers(groups=frozenset(named), people=frozenset(people))
+    below.one_of("groups", "people", otherwise="Nobody could decide: name groups or people")
     below.end()
     return found
+
+
+def _no_patterns(table: Table, member: str, names: Iterable[str]) -> None:
+    """Whoever writes ``*`` means many, and would name nobody."""
+    for place, name in enumerate(names):
+        if "*" in name:
+            message = f"There are no patterns among {member}: name each one in place of {shown(name)}."
+            table.fault(message, member, place)
 
 
 def _channels(table: Table) -> frozenset[str] | None:
@@ -169,8 +181,7 @@ def _wait(table: Table, member: str) -> tuple[int | None, int | None]:
     if below is None:
         return None, None
     bounds = below.duration_ms("default"), below.duration_ms("max")
-    if not (below.has("default") or below.has("max")):
-        below.fault("It says nothing: write default or max.")
+    below.one_of("default", "max", otherwise="It says nothing: write default or max")
     below.end()
     return bounds
 
@@ -195,8 +206,11 @@ def _escalation(table: Table) -> Escalation | None:
         return None
     after_ms, called = below.duration_ms("after"), groups(below, "groups")
     gives_up = below.flag("give_up") or False
+    _no_patterns(below, "groups", called)
     if below.required("after") and gives_up == below.has("groups"):
-        below.fault("Write either further groups, or give_up = true (then the question is over).")
+        if below.has("groups") or below.has("give_up"):
+            below.fault(f"{_EITHER}.")
+        below.one_of("groups", "give_up", otherwise=_EITHER)
     below.end()
     if after_ms is None:
         return None
@@ -223,7 +237,7 @@ def _stricter(table: Table) -> Stricter | None:
         step_up=_or_unset(table.flag("step_up")),
     )
     if set(table.names()) <= {"when"}:
-        table.fault("It tightens nothing: write what is stricter then, or remove it.")
+        table.fault("It tightens nothing: write what is stricter then, as in quorum = 2, or remove it.")
     table.end()
     return block if complete and when is not None and named == (approvers is not None) else None
 
@@ -255,7 +269,8 @@ def _when(table: Table) -> When | None:
     )
     if not below.names():
         below.fault(
-            "It would always apply: put it into the rule itself, or write risk, effect, types or actor_kind."
+            "It would always apply: put it into the rule itself, or write risk, effect, types or actor_kind, "
+            'as in risk = ["high"].'
         )
     below.end()
     return when

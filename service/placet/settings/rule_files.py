@@ -1,7 +1,6 @@
 """The operator's policy file and directory file, read together: a rulebook, or every fault with its line."""
 
 import os
-import re
 import stat
 import tomllib
 from collections.abc import Callable, Mapping
@@ -17,7 +16,7 @@ from placet.domain.generation import Generation, Stamp
 from placet.domain.limits import Limits
 from placet.domain.people import Fault, Path, People
 from placet.domain.rules import Policies
-from placet.settings import directory_file, policy_file
+from placet.settings import directory_file, policy_file, toml_faults
 from placet.settings.tables import Table
 from placet.settings.toml_lines import line_at, lines_of
 
@@ -25,7 +24,12 @@ FILE_MAX_BYTES: Final = 4 * 1024 * 1024
 """Some 20 000 people. A larger file is probably another one."""
 
 _T = TypeVar("_T")
-_WHERE: Final = re.compile(r" \(at (?:line ([0-9]+), column [0-9]+|end of document)\)")
+_HOLDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "policy": ("rules", "capabilities"),
+    "directory": ("people", "issuers"),
+}
+"""What tells one kind of file from the other."""
+_OF_A_KIND: Final = frozenset(name for names in _HOLDS.values() for name in names)
 
 
 class Problem(Struct, frozen=True, kw_only=True):
@@ -97,6 +101,7 @@ def load(policy: FilePath | None, directory: FilePath | None, limits: Limits) ->
     rules = _File("policy", policy)
     listed = people.read(directory_file.read, directory_file.DirectoryFile())
     ruled = rules.read(policy_file.read, policy_file.PolicyFile())
+    _tell_swapped(rules, people)
     everybody = People(() if people.is_faulty else listed.members)
     for fault in checks.faults_of(
         {path: rule for path, rule in ruled.rules.items() if not rules.is_faulty_at(path)},
@@ -104,6 +109,7 @@ def load(policy: FilePath | None, directory: FilePath | None, limits: Limits) ->
         None if people.is_faulty else everybody,
         listed.issuers,
         limits,
+        listed=directory is not None,
     ):
         rules.faults.append(fault)
     found = [*rules.problems(), *people.problems()]
@@ -136,18 +142,21 @@ class _File:
         self._lines: Mapping[Path, int] = {}
         self._unreadable: Problem | None = None
         self.faults: list[Fault] = []
+        self.is_other: str | None = None
+        """What shows that it is of the other kind."""
 
     @property
     def is_faulty(self) -> bool:
         """Whether anything is wrong with it."""
-        return self._unreadable is not None or any(not fault.warns for fault in self.faults)
+        unusable = self._unreadable is not None or self.is_other is not None
+        return unusable or any(not fault.warns for fault in self.faults)
 
     def is_faulty_at(self, path: Path) -> bool:
         """Whether anything is wrong at a place or below it."""
         return any(fault.path[: len(path)] == path and not fault.warns for fault in self.faults)
 
     def read(self, reader: Callable[[Table], _T], nothing: _T) -> _T:
-        """What it says; ``nothing`` where there is no file, or none that can be read."""
+        """What it says; ``nothing`` where there is none that can be read, or one of the other kind."""
         if self._path is None:
             return nothing
         try:
@@ -157,6 +166,10 @@ class _File:
             self._unreadable = self._problem(fault.line, str(fault))
             return nothing
         self._lines = lines_of(text)
+        if not any(name in document for name in _HOLDS[self._kind]):
+            self.is_other = next((name for name in document if name in _OF_A_KIND), None)
+        if self.is_other is not None:
+            return nothing
         return reader(Table(document, (), f"the {self._kind} file", self.faults))
 
     def problems(self) -> list[tuple[Problem, bool]]:
@@ -218,6 +231,22 @@ def _document(text: str) -> dict[str, Any]:
     except RecursionError as fault:
         raise _Unreadable(1, "It is nested too deeply.") from fault
     except ValueError as fault:  # numbers that are too long to be read are one too
-        where, last = _WHERE.search(str(fault)), text.count("\n") + 1
-        line = int(where[1] or last) if where else 1
-        raise _Unreadable(line, f"It is no TOML: {_WHERE.sub('', str(fault)).rstrip('.')}.") from fault
+        raise _Unreadable(*toml_faults.told(fault, text)) from fault
+
+
+def _tell_swapped(rules: _File, people: _File) -> None:
+    """Note that a file is of the other kind, in place of all that is wrong with it then; of two, once."""
+    if rules.is_other and people.is_other:
+        message = "This is a directory file, and the directory file is a policy file: exchange the two."
+        rules.faults.append(Fault(path=(rules.is_other,), message=message))
+    elif rules.is_other:
+        message = (
+            "This is a directory file: give it as one (--directory or PLACET_DIRECTORY_FILE), and the policy "
+            "in its place."
+        )
+        rules.faults.append(Fault(path=(rules.is_other,), message=message))
+    elif people.is_other:
+        message = (
+            "This is a policy file: give it as one (PLACET_POLICY_FILE), and the directory in its place."
+        )
+        people.faults.append(Fault(path=(people.is_other,), message=message))

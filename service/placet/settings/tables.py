@@ -3,17 +3,17 @@
 A member that is wrong reads as if it were not there, so that one mistake is told once.
 """
 
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, time
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
 from placet.domain import durations
 from placet.domain.people import Fault, Path
+from placet.settings import remedies
+from placet.settings.remedies import meant, nearest, shown
 
 _E = TypeVar("_E", bound=StrEnum)
-_SHOWN_MAX_CHARS: Final = 60
 _KINDS: Final[Mapping[type, str]] = {
     bool: "true or false",
     int: "a whole number",
@@ -24,6 +24,8 @@ _KINDS: Final[Mapping[type, str]] = {
     date: "a date",  # a date with a time is one too
     time: "a time",
 }
+_IN_A_LINE: Final = ("oidc", "slack")
+"""Lists of tables that are small enough for one."""
 
 
 class Table:
@@ -41,6 +43,7 @@ class Table:
         self._what = what
         self._faults = faults
         self._asked_for: set[str] = set()
+        self._missing: list[tuple[tuple[str, ...], str]] = []
         self.path = path
 
     def has(self, name: str) -> bool:
@@ -57,15 +60,22 @@ class Table:
         self._faults.append(fault)
 
     def required(self, *names: str) -> bool:
-        """Whether these members are there; whichever is not, is noted."""
+        """Whether these members are there; whichever is not, is noted at the end."""
         missing = [name for name in names if not self.has(name)]
         for name in missing:
-            self.fault(f"{self._what.capitalize()} needs {name}: write it here.")
+            example = remedies.example(self._what, name)
+            self._missing.append(((name,), f"{self._what.capitalize()} needs {name}, as in {example}."))
         return not missing
+
+    def one_of(self, *names: str, otherwise: str) -> None:
+        """Note at the end, in these words, that not one of these members is there."""
+        if sum(map(self.has, names)) == 0:  # each is asked for, whether or not another is there
+            example = remedies.example(self._what, names[0])
+            self._missing.append((names, f"{otherwise}, as in {example}."))
 
     def text(self, name: str) -> str | None:
         """A text that is not blank."""
-        value = self._typed(name, str, f'{name} = "…"')
+        value = self._typed(name, str, lambda wrong: remedies.of_text(self._what, name, wrong))
         if isinstance(value, str) and not value.strip():
             self.fault(f"{name} is blank: write something, or remove it.", name)
             return None
@@ -73,7 +83,7 @@ class Table:
 
     def texts(self, name: str) -> tuple[str, ...] | None:
         """A list of texts, at least one, none blank and none twice."""
-        value = self._typed(name, list, f'{name} = ["…"]')
+        value = self._typed(name, list, lambda wrong: remedies.of_texts(self._what, name, wrong))
         if not isinstance(value, list):
             return None
         if not value:
@@ -86,12 +96,12 @@ class Table:
             return None
         for place, item in enumerate(value):
             if item in value[:place]:
-                self.fault(f"{_shown(item)} is there twice: remove one.", name, place)
+                self.fault(f"{shown(item)} is there twice: remove one.", name, place)
         return tuple(dict.fromkeys(value))
 
     def whole(self, name: str, least: int, most: int) -> int | None:
         """A whole number in a range."""
-        value = self._typed(name, int, f"{name} = {least}")
+        value = self._typed(name, int, lambda wrong: remedies.of_whole(name, wrong, least, most))
         if not isinstance(value, int):
             return None
         if not least <= value <= most:
@@ -101,23 +111,23 @@ class Table:
 
     def flag(self, name: str) -> bool | None:
         """True or false."""
-        value = self._typed(name, bool, f"{name} = true")
+        value = self._typed(name, bool, lambda wrong: remedies.of_flag(name, wrong))
         return value if isinstance(value, bool) else None
 
     def duration_ms(self, name: str) -> int | None:
         """A duration, in milliseconds."""
-        value = self._typed(name, str, f'{name} = "15m": {durations.FORM}')
+        value = self._typed(name, str, lambda _: f"write it in quotes: {durations.FORM}")
         if not isinstance(value, str):
             return None
         try:
             return durations.read(value)
         except ValueError as error:
-            self.fault(f"{_shown(value)} is no duration: {error}.", name)
+            self.fault(f"{shown(value)} is no duration: {error}.", name)
             return None
 
     def choice(self, name: str, words: type[_E]) -> _E | None:
         """One of some words."""
-        value = self._typed(name, str, f'{name} = "{next(iter(words))}"')
+        value = self._typed(name, str, lambda _: remedies.of_words(words))
         return self._word(value, words, name) if isinstance(value, str) else None
 
     def choices(self, name: str, words: type[_E]) -> tuple[_E, ...] | None:
@@ -130,12 +140,12 @@ class Table:
 
     def table(self, name: str, what: str) -> "Table | None":
         """A table below this one."""
-        value = self._typed(name, dict, f"{name} = {{ … }}")
+        value = self._typed(name, dict, lambda wrong: remedies.of_table(self._what, name, wrong))
         return Table(value, (*self.path, name), what, self._faults) if isinstance(value, dict) else None
 
     def tables(self, name: str, what: str) -> list["Table"]:
         """A list of tables below this one; an empty list where there is none."""
-        value = self._typed(name, list, f"[[{name}]]")
+        value = self._typed(name, list, lambda _: self._listed(name))
         if not isinstance(value, list):
             return []
         found = []
@@ -143,7 +153,9 @@ class Table:
             if isinstance(item, dict):
                 found.append(Table(item, (*self.path, name, place), what, self._faults))
             else:
-                self.fault(f"Each of {name} must be a table, {{ … }}, not {_kind(item)}.", name, place)
+                self.fault(
+                    f"Each of {name} must be a table, not {_kind(item)}: {self._listed(name)}.", name, place
+                )
         return found
 
     def names(self) -> list[str]:
@@ -151,19 +163,25 @@ class Table:
         return list(self._members)
 
     def end(self) -> None:
-        """Note every member that nobody has asked for."""
-        for name in self._members:
-            if name not in self._asked_for:
-                known = sorted(self._asked_for)
-                hint = meant(name, known) or f"; there are {', '.join(known)}."
-                self.fault(f"{self._what.capitalize()} has no {_shown(name)}{hint}", name)
+        """Note every member that nobody has asked for, and whichever is missing.
 
-    def _typed(self, name: str, kind: type, example: str) -> object:
+        One that seems to be a missing one, misspelt, is told as that alone.
+        """
+        known = sorted(self._asked_for)
+        unknown = {name: nearest(name, known) for name in self._members if name not in self._asked_for}
+        for names, message in self._missing:
+            if set(unknown.values()).isdisjoint(names):
+                self.fault(message)
+        for name in unknown:
+            hint = meant(name, known) or f"; there {'is' if len(known) == 1 else 'are'} {', '.join(known)}."
+            self.fault(f"{self._what.capitalize()} has no {shown(name)}{hint}", name)
+
+    def _typed(self, name: str, kind: type, remedy: Callable[[object], str]) -> object:
         if not self.has(name):
             return None
         value = self._members[name]
         if type(value) is not kind:  # True is an int to isinstance
-            self.fault(f"{name} must be {_KINDS[kind]}, not {_kind(value)}: write {example}.", name)
+            self.fault(f"{name} must be {_KINDS[kind]}, not {_kind(value)}: {remedy(value)}.", name)
             return None
         return value
 
@@ -171,21 +189,15 @@ class Table:
         try:
             return words(value)
         except ValueError:
-            hint = meant(value, words) or f": write {' or '.join(words)}."
-            self.fault(f"There is no {_shown(value)} here{hint}", *steps)
+            hint = meant(value, words) or f": {remedies.of_words(words)}."
+            self.fault(f"{steps[0]} can't be {shown(value)}{hint}", *steps)
             return None
 
-
-def meant(word: str, known: Iterable[str]) -> str:
-    """What was probably meant, to end a sentence with; empty where nothing is near."""
-    candidates = {each.lower(): str(each) for each in known}
-    near = difflib.get_close_matches(word.lower(), candidates, n=1)
-    return f"; did you mean {candidates[near[0]]!r}?" if near else ""
-
-
-def _shown(text: str) -> str:
-    """A text of the file in a message: its beginning, with what could mislead a reader spelled out."""
-    return repr(text if len(text) <= _SHOWN_MAX_CHARS else f"{text[:_SHOWN_MAX_CHARS]}…")
+    def _listed(self, name: str) -> str:
+        """How to begin a table of a list: by a header of its own, where it can't be written in a line."""
+        if name in _IN_A_LINE:
+            return f"write it as in {remedies.example(self._what, name)}"
+        return f"write [[{'.'.join(step for step in (*self.path, name) if isinstance(step, str))}]]"
 
 
 def _kind(value: object) -> str:

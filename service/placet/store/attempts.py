@@ -89,7 +89,7 @@ class Ballot(Struct, frozen=True, kw_only=True):
     refusal: str | None
     required: int
     rejections: int
-    seen: bytes
+    seen: int
     weighed: str
     change: Change | None = None
     use_within_most_ms: int = USE_WITHIN_MAX_MS

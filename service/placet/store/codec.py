@@ -19,6 +19,10 @@ PERSON_CHARS = 22
 """Characters that stand for a person in a record's votes; decide.lua reads fields of this width."""
 
 
+BY_SYSTEM = b'{"by":"system"}'
+"""What the scripts log of what nobody did: a deadline that passed, a rule that asks for fewer rejections."""
+
+
 class Who(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The caller, as a log entry names it: ``credential`` is the id of what it showed."""
 
@@ -116,6 +120,18 @@ def pack_votes(votes: Iterable[tuple[str, Verdict]]) -> str:
     return "".join(person_mark(person) + _LETTER_OF[verdict] for person, verdict in votes)
 
 
+class Refused(NamedTuple):
+    """What an attempt was refused with: the error code, and of ``FORBIDDEN`` the reason."""
+
+    code: str
+    reason: str | None = None
+
+    @property
+    def word(self) -> str:
+        """The same in one word, as a script logs it."""
+        return self.code if self.reason is None else f"{self.code}:{self.reason}"
+
+
 _CODES: Mapping[str, str] = {
     Ruling.MISSING: "APPROVAL_RESUME_MISMATCH",
     Ruling.PENDING: "APPROVAL_PENDING",
@@ -126,14 +142,14 @@ _CODES: Mapping[str, str] = {
     Ruling.DECIDED: "APPROVAL_ALREADY_DECIDED",
     Ruling.MISMATCH: "APPROVAL_INPUT_MISMATCH",
     Ruling.TOKEN: "APPROVAL_TOKEN_INVALID",
-    Ruling.REVERSED: "FORBIDDEN",
     Ruling.CONFLICT: "INVOCATION_CONFLICT",
-    Ruling.NOT_AUDIENCE: "FORBIDDEN",
-    Ruling.NOT_ASKER: "FORBIDDEN",
-    Ruling.NOT_CONSUMER: "FORBIDDEN",
+    Ruling.REVERSED: "FORBIDDEN:decision-not-allowed",
+    Ruling.NOT_AUDIENCE: "FORBIDDEN:not-the-audience",
+    Ruling.NOT_ASKER: "FORBIDDEN:not-the-asker",
+    Ruling.NOT_CONSUMER: "FORBIDDEN:not-the-consumer",
 }
 
 
-def refusal_code(word: str) -> str:
-    """The error code for the word under which a refusal was logged; a code stands for itself."""
-    return _CODES.get(word, word)
+def refused_of(word: str) -> Refused:
+    """What the word under which a refusal was logged stands for: a ruling's, or that of an error."""
+    return Refused(*_CODES.get(word, word).split(":", 1))

@@ -29,7 +29,7 @@ from placet.domain.model import (
     Verdict,
     Vote,
 )
-from placet.store.codec import Report, Spent, number, read_line, votes_of, write_line
+from placet.store.codec import BY_SYSTEM, Report, Spent, number, read_line, votes_of, write_line
 from placet.store.trail import entries_of
 
 KEPT_RECORDS = 1024
@@ -116,11 +116,18 @@ class Record(Struct, frozen=True, kw_only=True):
         """The compared fields by their letter."""
         return dict(zip(self.flat[::2], self.flat[1::2], strict=True))
 
+    def latest(self, name: Hashable, stamp: Hashable, compute: Callable[[], T]) -> T:
+        """As :meth:`derived`, of what is as it was for as long as ``stamp`` is the same."""
+        kept = self.kept.get(name)
+        if kept is None or kept[0] != stamp:
+            kept = self.kept[name] = (stamp, compute())
+        found: T = kept[1]
+        return found
+
     @property
-    def votes(self) -> bytes:
-        """What a vote is judged by, as decide.lua compares it: the digest, and the votes on it, packed."""
-        fields = self.fields
-        return fields[b"g"] + fields.get(b"v", b"")
+    def votes(self) -> int:
+        """How many votes were taken: while it is the same, nothing that a vote is judged by has changed."""
+        return number(self.fields, b"y") or 0
 
     def derived(self, name: Hashable, compute: Callable[[], T]) -> T:
         """What ``compute`` makes of the parts, a pure function of them (not of ``now_ms``).
@@ -220,7 +227,7 @@ def _told(record: Record) -> Approval:
     history = _History()
     for line in record.log[1:]:
         at_ms, kind, sealed = read_line(line)
-        if kind in _VOTES:
+        if kind in _VOTES and sealed.document != BY_SYSTEM:
             history.votes.append(CastVote(vote=_vote(sealed.document), sealed=sealed, at_ms=at_ms))
         elif kind == _CONSUMED:
             spent = _spent(sealed.document)

@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from placet.domain import machine
 from placet.domain.events import SYSTEM, EventType
 from placet.domain.model import Status, TrailEntry
-from placet.store.codec import Named, number, read_line, refusal_code
+from placet.store.codec import Named, number, read_line, refused_of
 
 _named = msgspec.json.Decoder(Named).decode
 
@@ -29,13 +29,15 @@ def entries_of(fields: Mapping[bytes, bytes], log: Sequence[bytes], now_ms: int)
         )
     for name, count in sorted(fields.items()):
         if name.startswith(b"z:"):
+            code, reason = refused_of(name[2:].decode())
             entries.append(
                 TrailEntry(
                     seq=len(entries) + 1,
                     at_ms=now_ms,
                     type=EventType.REFUSED,
                     by="various",
-                    code=refusal_code(name[2:].decode()),
+                    code=code,
+                    reason=_told_or_unset(reason),
                     count=int(count),
                 ),
             )
@@ -46,7 +48,7 @@ def _trail_entry(seq: int, line: bytes, asked: str) -> TrailEntry:
     """A line of the log, told; ``asked`` is the digest as it was asked."""
     at_ms, kind, sealed = read_line(line)
     named = _named(sealed.document)
-    refused = kind.startswith(_REFUSED)
+    refused = refused_of(kind[len(_REFUSED) :].decode()) if kind.startswith(_REFUSED) else None
     digest, input_hash = named.digest, named.input_hash
     if named.edited is not None:
         digest, input_hash = named.edited.digest, named.edited.input_hash
@@ -55,11 +57,12 @@ def _trail_entry(seq: int, line: bytes, asked: str) -> TrailEntry:
     return TrailEntry(
         seq=seq,
         at_ms=at_ms,
-        type=EventType.REFUSED if refused else kind.decode(),
+        type=kind.decode() if refused is None else EventType.REFUSED,
         by=named.actor(),
         channel=_told_or_unset(named.channel),
         credential=_told_or_unset(named.credential),
-        code=refusal_code(kind[len(_REFUSED) :].decode()) if refused else UNSET,
+        code=UNSET if refused is None else refused.code,
+        reason=_told_or_unset(None if refused is None else refused.reason),
         decision=UNSET if named.decision is None else named.decision,
         rule=_told_or_unset(named.rule or None),
         policy=_told_or_unset(named.policy),

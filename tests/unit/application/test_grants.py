@@ -23,7 +23,7 @@ from placet.domain.tally import Tally
 from placet.store.codec import encode
 from tests.factories import T0_MS, an_ask, call_of
 from tests.factories import members_of as presented
-from tests.sealed import NONCE, a_seals, asked, granted, reworded, voted
+from tests.sealed import NONCE, a_seals, all_voted, asked, granted, reworded, voted
 
 
 def test_a_genuine_grant_is_proven(seals: Seals) -> None:
@@ -39,8 +39,12 @@ FORGERIES: dict[str, Callable[[Seals, Approval], Approval]] = {
     "no vote": lambda _, a: structs.replace(a, votes=()),
     "too few": lambda _, a: structs.replace(a, required=2),
     "one vote twice": lambda _, a: structs.replace(a, required=2, votes=a.votes * 2),
-    "a vote against": lambda s, a: structs.replace(a, votes=(voted(s, a, decision=Verdict.REJECT),)),
-    "on another digest": lambda s, a: structs.replace(a, votes=(voted(s, a, digest="0" * 64),)),
+    "a vote against": lambda s, a: structs.replace(
+        a, votes=all_voted(s, asked(s), ("ann", {"decision": Verdict.REJECT}))
+    ),
+    "on another digest": lambda s, a: structs.replace(
+        a, votes=all_voted(s, asked(s), ("ann", {"digest": "0" * 64}))
+    ),
     "of another record": lambda s, a: structs.replace(a, votes=(voted(s, asked(s, id="apr_2")),)),
     "of a record of the same name before": lambda s, a: structs.replace(
         a, votes=(voted(s, asked(s, b"earlier")),)
@@ -119,7 +123,7 @@ class TestHowLong:
         """And by a day, in any case."""
         pending = asked(seals, use_within_ms=use_within_ms)
         last_ms = T0_MS + 5_000
-        votes = (voted(seals, pending, "ann"), voted(seals, pending, "bob", seen_at_ms=last_ms))
+        votes = all_voted(seals, pending, "ann", ("bob", {"seen_at_ms": last_ms}))
         granted = structs.replace(pending, status=Status.APPROVED, votes=votes)
         latest_ms = last_ms + lives_ms + VOTE_TAKES_MS
         seals.prove_grant(structs.replace(granted, use_by_ms=latest_ms))
@@ -202,11 +206,7 @@ def test_a_decision_that_nobody_made_is_not_shown(seals: Seals, caplog: pytest.L
 def test_the_votes_of_a_grant_are_those_on_its_digest(seals: Seals) -> None:
     """Rejections and votes on an earlier digest are left out."""
     on = asked(seals)
-    votes = (
-        voted(seals, on, "a"),
-        voted(seals, on, "b", decision=Verdict.REJECT),
-        voted(seals, on, "c", digest="0" * 64),
-    )
+    votes = all_voted(seals, on, "a", ("b", {"decision": Verdict.REJECT}), ("c", {"digest": "0" * 64}))
     approvals = Tally.of(structs.replace(on, votes=votes)).approvals
     assert [vote.approver.id for vote in approvals] == ["a"]
 

@@ -18,8 +18,8 @@ from placet.domain.model import (
 )
 from placet.domain.tally import Tally
 from placet.store.codec import encode
-from tests.factories import INPUT, T0_MS, a_change, an_ask, call_of, digest_of
-from tests.sealed import asked, voted
+from tests.factories import INPUT, a_change, an_ask, call_of, digest_of
+from tests.sealed import all_voted, asked, voted
 
 
 def edited(seals: Seals, *people: str, counts: bool = True, required: int = 1) -> Approval:
@@ -36,9 +36,11 @@ def edited(seals: Seals, *people: str, counts: bool = True, required: int = 1) -
         input=Raw(change.input),
         requested=Requested(input=pending.input, input_hash=pending.input_hash, digest=pending.digest),
         required=required,
-        votes=(
-            voted(seals, pending, "ann", decision=Verdict.EDIT, edited=edit),
-            *(voted(seals, pending, person, digest=change.digest) for person in people),
+        votes=all_voted(
+            seals,
+            pending,
+            ("ann", {"decision": Verdict.EDIT, "edited": edit}),
+            *((person, {"digest": change.digest}) for person in people),
         ),
     )
 
@@ -92,9 +94,10 @@ class TestChanged:
     def test_earlier_approvals_count_no_more(self, seals: Seals) -> None:
         """They were on the digest as it was asked."""
         approval = edited(seals, counts=False)
-        earlier = voted(seals, asked(seals), "bob")
+        edit = approval.votes[0].vote.edited
+        votes = all_voted(seals, asked(seals), "bob", ("ann", {"decision": Verdict.EDIT, "edited": edit}))
         with pytest.raises(InternalError):
-            seals.prove_grant(structs.replace(approval, votes=(earlier, *approval.votes)))
+            seals.prove_grant(structs.replace(approval, votes=votes))
 
     def test_a_card_shows_what_it_became(self, seals: Seals) -> None:
         """While it waits for others."""
@@ -144,27 +147,25 @@ class TestWhoApproved:
     def test_who_turned_is_none(self, seals: Seals) -> None:
         """An approval that its own author took back made nothing."""
         on = asked(seals)
-        votes = (
-            voted(seals, on, "ann"),
-            voted(seals, on, "ann", decision=Verdict.REJECT),
-            voted(seals, on, "bob"),
-        )
+        votes = all_voted(seals, on, "ann", ("ann", {"decision": Verdict.REJECT}), "bob")
         assert approvers(structs.replace(on, votes=votes)) == ["bob"]
         turned = structs.replace(on, status=Status.APPROVED, required=2, votes=votes)
         with pytest.raises(InternalError):
             seals.prove_grant(turned)
 
-    def test_who_turned_is_none_in_whatever_order_it_is_told(self, seals: Seals) -> None:
-        """The order of a log is the store's word; when each card was seen is sealed."""
+    @pytest.mark.parametrize("order", [(1, 0, 2), (0, 2), (0, 2, 1), (2, 0), (0, 1, 2, 0), (0, 0, 2)])
+    def test_votes_are_proven_in_their_order(self, seals: Seals, order: tuple[int, ...]) -> None:
+        """None can be moved, taken out or told again: each is sealed over what came before it."""
         on = asked(seals)
-        votes = (
-            voted(seals, on, "ann", decision=Verdict.REJECT, seen_at_ms=T0_MS + 1_000),
-            voted(seals, on, "ann", seen_at_ms=T0_MS),
-            voted(seals, on, "bob", seen_at_ms=T0_MS + 2_000),
-        )
-        forged = structs.replace(on, status=Status.APPROVED, required=2, votes=votes)
-        with pytest.raises(InternalError):
-            seals.prove_grant(forged)
+        votes = all_voted(seals, on, "ann", ("ann", {"decision": Verdict.REJECT}), "bob", "cid")
+        forged = structs.replace(on, votes=tuple(votes[place] for place in order))
+        for prove, status in ((seals.prove_grant, Status.APPROVED), (seals.prove_card, Status.PENDING)):
+            with pytest.raises(InternalError):
+                prove(structs.replace(forged, status=status))
+        for status in (Status.REJECTED, Status.PENDING):
+            with pytest.raises(InternalError):
+                seals.prove_decided(structs.replace(forged, status=status))
+        seals.prove_grant(structs.replace(on, status=Status.APPROVED, required=2, votes=votes))
 
     def test_who_changed_it_back_is_none(self, seals: Seals) -> None:
         """An editor whose change does not count, who had approved what they changed it back to."""
@@ -172,11 +173,13 @@ class TestWhoApproved:
         changed = a_change(on.ask)
         there = Edited(input_hash=binding.input_hash(changed.input), digest=changed.digest, counts=False)
         back = Edited(input_hash=on.input_hash, digest=on.digest, counts=False)
-        votes = (
-            voted(seals, on, "ann"),
-            voted(seals, on, "bob", decision=Verdict.EDIT, edited=there),
-            voted(seals, on, "ann", decision=Verdict.EDIT, digest=changed.digest, edited=back),
-            voted(seals, on, "cid"),
+        votes = all_voted(
+            seals,
+            on,
+            "ann",
+            ("bob", {"decision": Verdict.EDIT, "edited": there}),
+            ("ann", {"decision": Verdict.EDIT, "digest": changed.digest, "edited": back}),
+            "cid",
         )
         assert approvers(structs.replace(on, votes=votes)) == ["cid"]
 
@@ -186,10 +189,12 @@ class TestWhoApproved:
         changed = a_change(on.ask)
         there = Edited(input_hash=binding.input_hash(changed.input), digest=changed.digest, counts=False)
         back = Edited(input_hash=on.input_hash, digest=on.digest, counts=True)
-        votes = (
-            voted(seals, on, "ann"),
-            voted(seals, on, "bob", decision=Verdict.EDIT, edited=there),
-            voted(seals, on, "cid", decision=Verdict.EDIT, digest=changed.digest, edited=back),
+        votes = all_voted(
+            seals,
+            on,
+            "ann",
+            ("bob", {"decision": Verdict.EDIT, "edited": there}),
+            ("cid", {"decision": Verdict.EDIT, "digest": changed.digest, "edited": back}),
         )
         assert approvers(structs.replace(on, votes=votes)) == ["cid"]
 

@@ -90,14 +90,26 @@ def test_broken_files_are_nobody_s(files: Files, caplog: pytest.LogCaptureFixtur
     assert books.at("another") is None
     assert books.at("another") is None
     assert source.reads == 2
-    assert caplog.messages == ["a rule file is wrong"]
+    (line,) = caplog.records
+    assert (line.message, line.__dict__["line"]) == ("a rule file is wrong", 6)
     with pytest.raises(RulesInvalid):
         books.read()
+    assert len(caplog.records) == 1, "whoever reads them is told by who had them read"
+
+
+def test_a_file_that_is_gone_is_told_without_a_line(files: Files, caplog: pytest.LogCaptureFixture) -> None:
+    """There is none that it could have."""
+    books, _ = over(files)
+    files.policy.unlink()
+    assert books.at("another") is None
+    (line,) = caplog.records
+    assert "line" not in line.__dict__
+    assert line.__dict__["fault"] == "The policy file can't be read (No such file or directory)."
 
 
 def test_doubts_go_to_the_log(files: Files, caplog: pytest.LogCaptureFixture) -> None:
     """With file and line."""
-    files.write(POLICY.replace('"bob"', '"bobby"'))
+    files.write(POLICY.replace('"bob"', '"zoe"'))
     with caplog.at_level(logging.WARNING):
         over(files)
     (line,) = caplog.records

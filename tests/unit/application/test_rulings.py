@@ -9,7 +9,7 @@ from msgspec import Raw, structs
 from placet.application.rulings import error_for, pending_face, rfc3339
 from placet.domain.machine import Ruling
 from placet.domain.model import Approval, Consumption, Presentation, Status
-from placet.store.codec import refusal_code
+from placet.store.codec import Refused, refused_of
 from placet.store.scripts import load
 from tests.factories import T0_MS, an_ask, digest_of, unsealed
 
@@ -99,13 +99,13 @@ def test_every_word_of_a_script_is_a_ruling() -> None:
     "ruling", [r for r in EXPECTED if r is not Ruling.MISSING and r is not Ruling.EXISTS]
 )
 def test_a_refusal_is_told_in_the_trail_by_the_same_code(ruling: Ruling) -> None:
-    """What the caller hears and what the trail keeps is one code."""
-    assert refusal_code(ruling.value) == EXPECTED[ruling][0]
+    """What the caller hears and what the trail keeps is one code, and one reason."""
+    assert refused_of(ruling.value) == EXPECTED[ruling]
 
 
 def test_a_foreign_attempt_is_told_in_the_trail_alone() -> None:
     """The caller hears that there is nothing; the trail knows better."""
-    assert refusal_code(Ruling.MISSING.value) == "APPROVAL_RESUME_MISMATCH"
+    assert refused_of(Ruling.MISSING.value) == Refused("APPROVAL_RESUME_MISMATCH")
 
 
 def test_the_execution_is_told_to_parties_only() -> None:

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from msgspec import Raw, structs
 
+from placet.application.standing import as_decided
 from placet.application.views import Sight, pending_body, record_view, sight_of, trail_view
 from placet.domain.model import (
     Actor,
@@ -74,7 +75,9 @@ def an_approval(status: Status = Status.PENDING, **changes: Any) -> Approval:
 
 def shown(approval: Approval, sight: Sight, **more: Any) -> dict[str, Any]:
     """The view as it goes over the wire."""
-    seen: dict[str, Any] = json.loads(msgspec.json.encode(record_view(approval, sight, **more)))
+    seen: dict[str, Any] = json.loads(
+        msgspec.json.encode(record_view(approval, sight, as_decided(approval), **more))
+    )
     return seen
 
 
@@ -184,10 +187,12 @@ def test_a_pending_body_is_the_view() -> None:
     flat = [piece.encode() for pair in fields.items() for piece in pair]
     log = [b"%d requested " % T0_MS + msgspec.json.encode(ask)]
     record = Record.of("default", T0_MS, b"apr_1", flat, log, INPUT)
-    bodies = {sight: pending_body(record, sight) for sight in Sight}
+    again = Record.of("default", T0_MS + 5, b"apr_1", flat, log, INPUT)
+    caller = a_caller(a_client("runtime"))
+    bodies = {sight: pending_body(caller, record, sight) for sight in Sight}
     for sight, body in bodies.items():
         assert json.loads(body) == shown(record.approval(), sight)
-        assert pending_body(Record.of("default", T0_MS + 5, b"apr_1", flat, log, INPUT), sight) == body
+        assert pending_body(caller, again, sight) == body
     assert len(set(bodies.values())) == len(Sight)
 
 

@@ -195,7 +195,7 @@ class TestAsOfTheRules:
     def test_votes_are_told_with_their_words(self) -> None:
         """Many lines of them behind a bar; and whether they count no more."""
         vote = {"approver": {"id": "ann"}, "channel": "chat", "submitted_by": "b", "digest": "00" * 32}
-        found = lines(decisions=[{**vote, "decision": "approve", "comment": "a\nb"}])
+        found = lines(decisions=[{**vote, "counts": False, "decision": "approve", "comment": "a\nb"}])
         place = found.index("Approvals    0 of 1 needed")
         who = "approved by ann via chat (sent by b), before the input was changed: it counts no more"
         assert [line.strip() for line in found[place + 1 : place + 4]] == [who, "│ a", "│ b"]

@@ -48,9 +48,10 @@ class TestCheck:
         files.write(POLICY + "quorom = 2\ncomment = 7\n", DIRECTORY.replace("name =", "nme ="))
         ran = cli("policy", "check", str(files.policy), "--directory", str(files.directory))
         assert ran.status == 1
+        words = '"never", "on-reject" or "always"'
         assert ran.out.splitlines() == [
             f"✗ {files.policy}:6: A rule has no 'quorom'; did you mean 'quorum'?",
-            f'✗ {files.policy}:7: comment must be a text, not a whole number: write comment = "never".',
+            f"✗ {files.policy}:7: comment must be a text, not a whole number: write {words}.",
             f"✗ {files.directory}:4: A person has no 'nme'; did you mean 'name'?",
             "",
             "3 faults: a service would not start with this.",
@@ -58,11 +59,11 @@ class TestCheck:
 
     def test_doubts_are_told_too(self, cli: Type, files: Files) -> None:
         """They keep nothing from being used."""
-        files.write(POLICY.replace('"bob"', '"bobby"'))
+        files.write(POLICY.replace('"bob"', '"zoe"'))
         ran = cli("policy", "check", str(files.policy), "--directory", str(files.directory))
         assert ran.status == 0
         assert "! " in ran.out
-        assert "'bobby' is not in the directory; did you mean 'bob'?" in ran.out
+        assert "'zoe' is not in the directory: only a credential of this id is meant." in ran.out
 
     def test_all_of_it_is_there_as_json(self, cli: Type, files: Files) -> None:
         """Faults by file and line; contents and version where there are none."""
@@ -299,7 +300,7 @@ class TestDoctor:
 
     def test_right_ones_are_counted(self, cli: Type, files: Files, tmp_path: Path) -> None:
         """And doubts deserve a look."""
-        files.write(POLICY.replace('"bob"', '"bobby"'))
+        files.write(POLICY.replace('"bob"', '"zoe"'))
         environ = {"PLACET_POLICY_FILE": str(files.policy), "PLACET_DIRECTORY_FILE": str(files.directory)}
         ran = cli("doctor", "--data-dir", str(tmp_path / "data"), "--json", environ=environ)
         levels = [each["level"] for each in ran.json()["checks"] if each["subject"] == "rules"]

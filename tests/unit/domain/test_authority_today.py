@@ -1,5 +1,6 @@
 """Who somebody is today: a directory, a rule or a credential may have changed since a vote was cast."""
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import pytest
@@ -10,7 +11,7 @@ from placet.domain.model import Actor, ActorKind, Ask, Edited, Effect, Risk, Ver
 from placet.domain.people import Member, People, Subject
 from placet.domain.principals import Approver, Client, Key, Scope
 from placet.domain.rules import Approvers, EditRule, Floor, Policies, Rule, Terms
-from placet.domain.tally import Tally
+from placet.domain.tally import Tally, slot_of
 from placet.domain.vouched import Vouched
 from tests.factories import a_ballot, an_ask, tallied
 from tests.issuer import ISS, an_issuer
@@ -91,13 +92,13 @@ class TestRenamed:
         today = among(a_member("bobby", "bob"), a_member("cy"))
         voter = today.voter(with_keys("bobby"))
         assert voter.key == "bobby"
-        assert today.known_as(voter, [a_vote("cy", key="cy"), a_vote("bob", key="bob")]) == "bob"
-        assert today.known_as(voter, [a_vote("cy", key="cy")]) == "bobby"
+        assert today.known_as(voter, tallied(a_vote("cy", key="cy"), a_vote("bob", key="bob"))) == "bob"
+        assert today.known_as(voter, tallied(a_vote("cy", key="cy"))) == "bobby"
 
     def test_nobody_votes_in_the_place_of_whoever_they_are_called_like(self) -> None:
         """What an issuer calls somebody is no name that they voted by."""
         today = among(a_member("ann", subjects=(Subject(iss=ISS, sub="zoe"),)))
-        assert today.known_as(today.voter(with_keys("ann")), [a_vote("zoe", key="zoe")]) == "ann"
+        assert today.known_as(today.voter(with_keys("ann")), tallied(a_vote("zoe", key="zoe"))) == "ann"
 
     def test_a_stranger_who_was_linked_is_the_same_person(self) -> None:
         """The issuer's word in the vote leads to them."""
@@ -107,7 +108,7 @@ class TestRenamed:
         today = among(a_member("ann", subjects=(Subject(iss=ISS, sub="u-1"),)))
         assert before.people.key("default", word.stranger_id) == word.stranger_id
         voter = today.voter(with_keys("ann"))
-        assert today.known_as(voter, [vote]) == word.stranger_id
+        assert today.known_as(voter, tallied(vote)) == word.stranger_id
         assert today.is_requester(voter, an_ask(actor=Actor(id=word.stranger_id, kind=ActorKind.AGENT)))
 
     def test_who_changed_an_input_does_not_approve_it_under_another_name(self) -> None:
@@ -259,12 +260,17 @@ def test_who_is_behind_the_asking_client_does_not_confirm_for_themselves() -> No
         assert (None if told is None else told.code) == code
 
 
+def named(weighed: Iterable[tuple[Vote, Verdict]]) -> list[tuple[str, Verdict]]:
+    """What votes are worth, by whom they are."""
+    return [(slot_of(vote), worth) for vote, worth in weighed]
+
+
 class TestWeighed:
     """What votes are worth by the rules of today."""
 
     def weighed(self, authority: Authority, *votes: Vote) -> list[tuple[str, Verdict]]:
         """By whom, and what."""
-        return list(authority.weighed(an_ask(), tallied(*votes)))
+        return named(authority.weighed(an_ask(), tallied(*votes)))
 
     def test_what_stands(self) -> None:
         """As it was said."""
@@ -300,7 +306,7 @@ class TestWeighed:
         authority = among(terms={"edit": rule}, approvers=[with_keys("ann")])
         asked = an_ask(effect=Effect.WRITE, risk=Risk.LOW, allowed_decisions=tuple(Verdict))
         votes = tallied(a_change_by("ann", counts=counts))
-        assert list(authority.weighed(asked, votes)) == [("ann", worth)]
+        assert named(authority.weighed(asked, votes)) == [("ann", worth)]
 
     def test_an_author_stays_one(self) -> None:
         """Also where what they said after it counts no more."""

@@ -175,7 +175,7 @@ class TestDecide:
             (Status.PENDING, {}, Ruling.OK),
             (Status.PENDING, {"digest": "x", "refusal": "FORBIDDEN"}, Ruling.MISMATCH),
             (Status.PENDING, {"refusal": "FORBIDDEN"}, Ruling.REFUSED),
-            (Status.PENDING, {"person": "ann"}, Ruling.UNCHANGED),
+            (Status.PENDING, {"person": "ann", "required": 2}, Ruling.UNCHANGED),
             (Status.PENDING, {"person": "ann", "digest": "x"}, Ruling.MISMATCH),
             (Status.PENDING, {"person": "ann", "verdict": Verdict.REJECT}, Ruling.OK),
             (Status.EXPIRED, {"person": "ann"}, Ruling.UNCHANGED),

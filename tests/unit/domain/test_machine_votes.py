@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from placet.domain import machine
 from placet.domain.machine import Change, Decide, Ruling, State
@@ -28,9 +29,9 @@ def a_state(votes: tuple[tuple[str, Verdict], ...], status: Status = Status.PEND
 
 
 def a_vote(person: str, verdict: Verdict, **changes: Any) -> Decide:
-    """On the card as it stands; an edit makes another one of it."""
+    """On the card as it stands; an edit makes another one of it. It takes three to reject."""
     change = a_change("changed") if verdict is Verdict.EDIT else None
-    members = {"person": person, "verdict": verdict, "digest": "digest", "change": change}
+    members = {"person": person, "verdict": verdict, "digest": "digest", "rejections": 3, "change": change}
     return Decide(**{**members, **changes})
 
 
@@ -103,3 +104,41 @@ class TestOwnVote:
         """Another person's, or one that was superseded, is another."""
         vote = a_vote("ann", Verdict.EDIT, digest=shown, change=a_change(changed))
         assert machine.judge_decide(a_state(votes), vote, NOW) is ruling
+
+
+class TestWhatRulesMakeOfVotes:
+    """Rules may have changed since somebody voted."""
+
+    REJECTED = (("ann", Verdict.REJECT),)
+
+    @pytest.mark.parametrize("verdict", Verdict)
+    def test_rejections_that_are_enough_by_now_end_it(self, verdict: Verdict) -> None:
+        """Whatever the next one says: it is decided before that. Who rejected hears that it stands."""
+        state = a_state(self.REJECTED)
+        later = a_vote("bob", verdict, rejections=1)
+        assert machine.is_rejected_by_now(state, later, NOW)
+        assert machine.judge_decide(state, later, NOW) is Ruling.DECIDED
+        again = a_vote("ann", Verdict.REJECT, rejections=1)
+        assert machine.judge_decide(state, again, NOW) is Ruling.UNCHANGED
+        assert not machine.is_rejected_by_now(state, a_vote("bob", verdict, rejections=2), NOW)
+        assert not machine.is_rejected_by_now(state, a_vote("bob", verdict, rejections=1, weighed=()), NOW)
+        assert not machine.is_rejected_by_now(state, later, NOW + 1), "it has expired"
+
+    @pytest.mark.parametrize(
+        ("changes", "ruling"),
+        [
+            ({}, Ruling.OK),
+            ({"required": 4}, Ruling.UNCHANGED),
+            ({"refusal": "FORBIDDEN"}, Ruling.UNCHANGED),
+            ({"weighed": (("ann", Verdict.APPROVE), ("bob", Verdict.APPROVE))}, Ruling.UNCHANGED),
+            ({"weighed": (("bob", Verdict.APPROVE), ("cid", Verdict.APPROVE))}, Ruling.OK),
+            ({"verdict": Verdict.EDIT, "change": a_change("digest")}, Ruling.UNCHANGED),
+        ],
+    )
+    def test_an_approval_given_again_counts_where_there_are_enough(
+        self, changes: dict[str, Any], ruling: Ruling
+    ) -> None:
+        """Those whose approval was worth nothing for a while; it is anew where it still is not."""
+        state = a_state(tuple((each, Verdict.APPROVE) for each in ("ann", "bob", "cid")))
+        again = a_vote("ann", Verdict.APPROVE)
+        assert machine.judge_decide(state, structs.replace(again, **changes), NOW) is ruling

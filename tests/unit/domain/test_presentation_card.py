@@ -259,12 +259,33 @@ class TestAfter:
         (vote,) = card(decisions=[{"decision": "abstain", "approver": {"id": "bob"}}]).decided
         assert (vote.words, vote.who, vote.at_ms, vote.counts) == ("abstain", "bob", None, True)
 
-    def test_votes_before_a_change_count_no_more(self) -> None:
-        """What they approved is not what would run; a rejection stays one."""
-        old = {**VOTE, "digest": "00" * 32}
-        shown = card(decisions=[old, {**old, "decision": "reject"}, {**VOTE, "decision": "edit"}])
-        assert [vote.counts for vote in shown.decided] == [False, True, True]
-        assert all(vote.counts for vote in card(digest=None, decisions=[old]).decided)
+    @pytest.mark.parametrize(
+        ("vote", "why_not"),
+        [
+            ({"digest": "00" * 32}, "before the input was changed: it counts no more"),
+            ({}, "which counts no more"),
+            ({"digest": None}, "which counts no more"),
+            ({"decision": "edit"}, "which others have to approve"),
+        ],
+    )
+    def test_what_does_not_count_says_why(self, vote: dict[str, Any], why_not: str) -> None:
+        """As far as can be told; what does says nothing."""
+        shown = card(decisions=[{**VOTE, **vote, "counts": False}, {**VOTE, **vote, "counts": True}])
+        assert [(each.counts, each.why_not) for each in shown.decided] == [(False, why_not), (True, "")]
+
+    @pytest.mark.parametrize(
+        ("reason", "words"),
+        [
+            ("approver-no-longer-entitled", "somebody whose approval counted may no longer give it"),
+            ("quorum-no-longer-met", "a rule wants more people by now"),
+            ("of-a-later-release", "of-a-later-release"),
+        ],
+    )
+    def test_a_grant_that_can_not_be_used_says_why(self, reason: str, words: str) -> None:
+        """In place of what would follow."""
+        follows = card(status="approved", suspended=reason).follows
+        assert follows.endswith(f" may not run it as things are: {words}.")
+        assert card(status="approved").follows.endswith(" may run exactly this, once.")
 
     def test_of_many_decisions_the_latest_are_shown(self) -> None:
         """And how many there were before."""

@@ -91,7 +91,44 @@ def test_a_file_that_is_too_deep(files: Files, text: str) -> None:
 def test_a_number_of_too_many_digits(files: Files) -> None:
     """Python does not read it; nor do we fall over it."""
     files.write("x = " + "9" * 5_000)
-    assert refused(files).startswith("policy.toml:1: It is no TOML: ")
+    assert refused(files) == "policy.toml:1: A number has too many digits: write a shorter one."
+
+
+def test_files_that_are_exchanged_are_told_once(files: Files) -> None:
+    """Not by all that a policy lacks that is a directory, and the other way round."""
+    files.write(DIRECTORY, POLICY)
+    assert refused(files) == (
+        "policy.toml:2: This is a directory file, and the directory file is a policy file: exchange the two."
+    )
+
+
+def test_a_directory_in_place_of_a_policy(files: Files) -> None:
+    """Says where it belongs, beside another directory or none."""
+    for directory in (None, DIRECTORY):
+        files.write('[issuers."https://login.example"]\naudience = "placet"\n' + DIRECTORY, directory)
+        assert refused(files) == (
+            "policy.toml:1: This is a directory file: give it as one (--directory or PLACET_DIRECTORY_FILE), "
+            "and the policy in its place."
+        )
+
+
+def test_a_policy_in_place_of_a_directory(files: Files) -> None:
+    """Likewise; the rules of the other one are not held against it."""
+    for policy in (None, POLICY.replace("treasury", "nobody")):
+        files.write(policy, POLICY)
+        assert refused(files) == (
+            "directory.toml:2: This is a policy file: give it as one (PLACET_POLICY_FILE), and the directory "
+            "in its place."
+        )
+
+
+def test_a_file_of_both_kinds_is_of_its_own(files: Files) -> None:
+    """What it has of the other is unknown there."""
+    files.write(POLICY + DIRECTORY, DIRECTORY)
+    assert (
+        refused(files)
+        == "policy.toml:7: The policy file has no 'people'; there are capabilities, revision, rules."
+    )
 
 
 def test_what_everybody_can_write_deserves_a_look(files: Files) -> None:

@@ -21,7 +21,7 @@ from placet.domain.model import Status
 from placet.store import scripts
 from placet.store.approvals import Approvals
 from placet.store.clock import Clocks
-from placet.store.codec import PERSON_CHARS, Report, Who, refusal_code
+from placet.store.codec import PERSON_CHARS, Refused, Report, Who, refused_of
 from placet.store.link import Argument, Link, Reply
 from placet.store.principals import Principals, Roll
 from tests.factories import a_ballot, a_creation, a_spending, an_ask
@@ -170,11 +170,12 @@ class TestRulings:
     @pytest.mark.parametrize("ruling", sorted(set(Ruling) - NOT_REFUSED - NOT_LOGGED))
     def test_every_refusal_in_a_log_has_a_code(self, ruling: Ruling) -> None:
         """The audit trail shows codes of the error table."""
-        assert refusal_code(ruling) in TABLE
+        assert refused_of(ruling).code in TABLE
 
     def test_a_code_stands_for_itself(self) -> None:
         """A vote is refused with the code it was judged with."""
-        assert refusal_code("APPROVAL_SELF_APPROVAL") == "APPROVAL_SELF_APPROVAL"
+        for refused in (Refused("APPROVAL_SELF_APPROVAL"), Refused("FORBIDDEN", "comment-required")):
+            assert refused_of(refused.word) == refused
 
 
 class TestFiles:

@@ -17,6 +17,8 @@ def faults_of(
     people: People | None,
     issuers: Mapping[str, Issuer],
     limits: Limits,
+    *,
+    listed: bool,
 ) -> Iterator[Fault]:
     """What is wrong with rules that are well-formed each.
 
@@ -26,9 +28,18 @@ def faults_of(
         people: The directory beside them; ``None`` where that can't be looked at.
         issuers: Its issuers, by ``iss``.
         limits: The service's own bounds.
+        listed: Whether there is a directory at all.
     """
     yield from order.faults_of(rules)
     for path, rule in rules.items():
-        yield from terms.faults_of(path, rule, floors.values(), limits)
-        if people is not None:
-            yield from reach.faults_of(path, rule, people, issuers)
+        alone = list(terms.faults_of(path, rule, floors.values(), limits))
+        among = () if people is None else tuple(reach.faults_of(path, rule, people, issuers, listed=listed))
+        wrong = {fault.path for fault in (*alone, *among) if not fault.warns}
+        yield from (fault for fault in alone if _held_against(path, fault) not in wrong)
+        yield from among
+
+
+def _held_against(path: Path, fault: Fault) -> Path | None:
+    """The member of its rule that a block's is judged by: while that is wrong, none is looser."""
+    below = fault.path[len(path) :]
+    return (*path, *below[2:]) if below[:1] == ("stricter",) else None

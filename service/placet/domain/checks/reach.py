@@ -12,16 +12,21 @@ from msgspec import UNSET
 from placet.domain.checks.combining import Case, combined
 from placet.domain.identity import fold
 from placet.domain.patterns import matches
-from placet.domain.people import Fault, Issuer, Member, Path, People
+from placet.domain.people import STRANGER_PREFIX, Fault, Issuer, Member, Path, People
 from placet.domain.rules import Approvers, Rule, Terms
 from placet.domain.voters import CHANNEL_SLACK
 
 _SHOWN_MAX = 8
 """People that a message names."""
 
+_NEAR = 0.75
+"""How alike two ids are of which one is taken for a slip of the pen: one letter of four may be another."""
 
-def faults_of(path: Path, rule: Rule, people: People, issuers: Mapping[str, Issuer]) -> Iterator[Fault]:
-    """Groups, people and quorums of one rule that nobody fills."""
+
+def faults_of(
+    path: Path, rule: Rule, people: People, issuers: Mapping[str, Issuer], *, listed: bool
+) -> Iterator[Fault]:
+    """Groups, people and quorums of one rule that nobody fills; ``listed`` where there is a directory."""
     tenants = [tenant for tenant in people.tenants() if matches(tenant, rule.tenants)]
     claimed = any(
         issuer.groups_claim is not None and matches(issuer.tenant, rule.tenants)
@@ -31,7 +36,7 @@ def faults_of(path: Path, rule: Rule, people: People, issuers: Mapping[str, Issu
     for place, among in _named(rule):
         yield from _faults_of_groups((*path, *place), among, members, claimed=claimed)
         yield from _faults_of_people((*path, *place), among, members)
-    found = _short(rule, tenants, people)
+    found = _short(rule, tenants, people, listed=listed)
     if found is not None:
         case, message = found
         member = "rejections" if case.terms.rejections > case.terms.quorum else "quorum"
@@ -63,17 +68,40 @@ def _faults_of_groups(
         yield Fault(path=(*path, "groups"), message=message, warns=claimed or not members)
 
 
-def _faults_of_people(path: Path, among: Approvers, members: Iterable[Member]) -> Iterator[Fault]:
+def _faults_of_people(path: Path, among: Approvers, members: Sequence[Member]) -> Iterator[Fault]:
+    """Names that are in the directory, but are no ids; ids that are not in it.
+
+    One that is nearly an id there is a fault: it would be the right of whoever comes to be called so.
+    """
     ids = {member.id for member in members}
-    for person_id in sorted(among.people - ids):
-        close = [member.id for member in members if fold(person_id) in member.names()]
-        if close:
-            message = f"{person_id!r} is no id: the directory calls this person {close[0]!r}, write that."
-            yield Fault(path=(*path, "people"), message=message)
-        elif ids:
-            hint = _meant(person_id, ids) or ": only a credential of this id is meant."
-            message = f"{person_id!r} is not in the directory{hint}"
-            yield Fault(path=(*path, "people"), message=message, warns=True)
+    for person_id in sorted(among.people - ids) if ids else ():
+        called = sorted({member.id for member in members if _goes_by(member, person_id)})
+        near = _near(person_id, ids)
+        if called:
+            which = " or ".join(map(repr, called))
+            message = f"{person_id!r} is no id: the directory calls this person {which}, write that."
+        elif near is not None:
+            message = f"{person_id!r} is not in the directory: write {near!r}, or enter {person_id!r} there."
+        else:
+            message = f"{person_id!r} is not in the directory: only a credential of this id is meant."
+        yield Fault(path=(*path, "people"), message=message, warns=not called and near is None)
+
+
+def _goes_by(member: Member, name: str) -> bool:
+    folded = fold(name)
+    return folded in member.names() or (member.name is not None and fold(member.name) == folded)
+
+
+def _near(person_id: str, ids: Iterable[str]) -> str | None:
+    """The id that was probably meant: of addresses both parts must be near, for many have one domain."""
+    name, _, domain = person_id.lower().partition("@")
+    named: dict[str, str] = {}
+    for each in sorted(ids):
+        other, _, other_domain = each.lower().partition("@")
+        if not domain or not other_domain or difflib.get_close_matches(domain, [other_domain], 1, _NEAR):
+            named.setdefault(other, each)
+    close = difflib.get_close_matches(name, named, 1, _NEAR)
+    return named[close[0]] if close and not person_id.startswith(STRANGER_PREFIX) else None
 
 
 def _meant(name: str, known: Iterable[str]) -> str:
@@ -81,7 +109,7 @@ def _meant(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-def _short(rule: Rule, tenants: list[str], people: People) -> tuple[Case, str] | None:
+def _short(rule: Rule, tenants: list[str], people: People, *, listed: bool) -> tuple[Case, str] | None:
     """The simplest case in which there are not enough people, in words."""
     for case in combined(rule):
         entitled = {tenant: _entitled(people.of(tenant), case.terms) for tenant in tenants}
@@ -100,11 +128,7 @@ def _short(rule: Rule, tenants: list[str], people: People) -> tuple[Case, str] |
             continue
         wanted = max(case.terms.quorum, case.terms.rejections)
         if not tenants:
-            return case, (
-                f"It takes {wanted} people {case.when}, and where it takes more than one only people of the "
-                "directory count: there is nobody in one whom this is for. Enter them "
-                "(PLACET_DIRECTORY_FILE), or write quorum = 1."
-            )
+            return case, f"It takes {wanted} people {case.when}, all of {_nowhere(rule, listed=listed)}."
         for tenant, members in entitled.items():
             if len(members) < wanted:
                 able = _listed([member.id for member in members], " be among them")
@@ -113,6 +137,14 @@ def _short(rule: Rule, tenants: list[str], people: People) -> tuple[Case, str] |
                     "the directory, or write a lower number."
                 )
     return None
+
+
+def _nowhere(rule: Rule, *, listed: bool) -> str:
+    """Where people are looked for in vain, and what to do about it, to end a sentence with."""
+    if not listed:
+        return "them of a directory, and none was given: give one with --directory or PLACET_DIRECTORY_FILE"
+    named = "" if "*" in rule.tenants else f" of tenant {' or '.join(map(repr, rule.tenants))}"
+    return f"them of the directory, and that has nobody{named}: enter them there"
 
 
 def _listed(able: Sequence[str], what: str = "") -> str:

@@ -68,13 +68,21 @@ def _faults_of_waits(path: Path, terms: Terms, limits: Limits) -> Iterator[Fault
 def _faults_of_escalation(
     path: Path, terms: Terms, escalation: Escalation, limits: Limits
 ) -> Iterator[Fault]:
-    longest_ms = min(terms.expires_in_ms[1] or limits.expires_in_max_ms, limits.expires_in_max_ms)
+    default_ms, most_ms = terms.expires_in_ms
+    longest_ms = min(most_ms or limits.expires_in_max_ms, limits.expires_in_max_ms)
+    usual_ms = min(default_ms or limits.expires_in_default_ms, longest_ms)
     if escalation.after_ms >= longest_ms:
         message = (
             f"No question waits so long: it is over after {spell(longest_ms)} at the latest. Write a shorter "
             "time here, or a longer expires_in.max."
         )
         yield Fault(path=(*path, "after"), message=message)
+    elif escalation.after_ms >= usual_ms:
+        message = (
+            f"A question waits {spell(usual_ms)} where nothing longer is asked for, and is over by then: "
+            "write a shorter time here, or a longer expires_in.default."
+        )
+        yield Fault(path=(*path, "after"), message=message, warns=True)
     if escalation.groups and terms.approvers and escalation.groups <= terms.approvers[0].groups:
         message = "These groups decide from the beginning: name further ones, or remove escalate."
         yield Fault(path=(*path, "groups"), message=message)

@@ -102,7 +102,9 @@ class Decided(Struct, frozen=True, kw_only=True):
         submitted_by: The bridge that spoke for them.
         at_ms: When.
         comment: Why, in lines; the agent reads it too.
-        counts: False where the input was changed after it, so that it counts no more.
+        counts: Whether it counts; False where it was taken back, the input was changed after it, its author
+            may not give it any more, or a change has to be approved by others.
+        why_not: Why it does not, in words behind it; empty where it does.
     """
 
     verdict: str
@@ -114,6 +116,7 @@ class Decided(Struct, frozen=True, kw_only=True):
     at_ms: int | None
     comment: tuple[str, ...]
     counts: bool
+    why_not: str
 
     @property
     def who(self) -> str:

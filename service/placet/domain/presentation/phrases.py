@@ -54,6 +54,18 @@ STATES: Final[Mapping[str, str]] = MappingProxyType(
         "consumed": "used",
     }
 )
+SUSPENDED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "no-rule": "no rule is for it any more",
+        "hidden-input": "a rule wants the input to be seen by now",
+        "approver-no-longer-entitled": "somebody whose approval counted may no longer give it",
+        "quorum-no-longer-met": "a rule wants more people by now",
+    }
+)
+"""Why a grant can't be used as things are."""
+CHANGED_SINCE: Final = "before the input was changed: it counts no more"
+OTHERS_APPROVE: Final = "which others have to approve"
+COUNTS_NO_MORE: Final = "which counts no more"
 EXPIRED_UNUSED: Final = "approved, and expired before it was used"
 
 HASH_ONLY: Final = "Nobody here has seen it: the client sent only its hash."

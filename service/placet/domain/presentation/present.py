@@ -168,6 +168,9 @@ def _follows(seen: Seen, writer: Writer) -> str:
         more = "more " if seen.quorum.approved else ""
         approvals = f"One {more}approval lets" if lacking == 1 else f"{lacking} {more}approvals let"
         return f"{approvals} {runner} run exactly this, once."
+    if seen.status == "approved" and seen.suspended is not None:
+        why = phrases.SUSPENDED.get(seen.suspended) or writer.text(seen.suspended)
+        return f"{runner} may not run it as things are: {why}."
     if seen.status == "approved":
         return f"{runner} may run exactly this, once."
     return "The outcome was not reported yet." if seen.consumption and not seen.outcome else ""
@@ -208,6 +211,7 @@ def _edits(seen: Seen, budget: Budget) -> Edits | None:
 
 def _decided(vote: SeenVote, seen: Seen, writer: Writer) -> Decided:
     is_of_another = vote.digest is not None and seen.digest is not None and vote.digest != seen.digest
+    why_not = phrases.OTHERS_APPROVE if vote.decision == "edit" else phrases.COUNTS_NO_MORE
     return Decided(
         verdict=writer.text(vote.decision),
         words=phrases.VERDICTS.get(vote.decision) or writer.text(vote.decision),
@@ -217,7 +221,8 @@ def _decided(vote: SeenVote, seen: Seen, writer: Writer) -> Decided:
         submitted_by=writer.optional(vote.submitted_by),
         at_ms=None if vote.at is None else at_ms(vote.at),
         comment=writer.lines(vote.comment),
-        counts=not is_of_another or vote.decision == "reject",
+        counts=vote.counts,
+        why_not="" if vote.counts else phrases.CHANGED_SINCE if is_of_another else why_not,
     )
 
 

@@ -57,7 +57,10 @@ class SeenPerson(Struct, frozen=True, kw_only=True):
 
 
 class SeenVote(Struct, frozen=True, kw_only=True):
-    """A decision; ``digest`` is of what it was about, or of what an edit made of it."""
+    """A decision; ``digest`` is of what it was about, or of what an edit made of it.
+
+    ``counts`` says whether it still does.
+    """
 
     decision: str = ""
     approver: SeenPerson = SeenPerson()
@@ -66,6 +69,7 @@ class SeenVote(Struct, frozen=True, kw_only=True):
     comment: str | None = None
     digest: str | None = None
     at: datetime | None = None
+    counts: bool = True
 
 
 class SeenQuorum(Struct, frozen=True, kw_only=True):
@@ -136,6 +140,7 @@ class Seen(Struct, frozen=True, kw_only=True):
     use_by: datetime | None = None
     quorum: SeenQuorum = SeenQuorum()
     decisions: tuple[SeenVote, ...] = ()
+    suspended: str | None = None
     consumption: SeenUse | None = None
     outcome: SeenOutcome | None = None
     requested: SeenOriginal | None = None

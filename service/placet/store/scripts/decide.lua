@@ -11,7 +11,7 @@
 -- ARGV[11] people who must approve, at least what the record asks for   [12] who must reject
 -- ARGV[13] record retention, ms   [14] input retention, ms   [15] refusals kept singly
 -- ARGV[16] least life of a grant  [17] greatest, ms
--- ARGV[18] seen          what the caller judged by: the record's digest and votes, as it read them
+-- ARGV[18] seen          how many votes the caller judged by: all that there were when it read the record
 -- ARGV[19] weighed       what those votes come to today, packed as they are
 -- of an edit, else '':
 -- ARGV[20] digest        [21] call hash, 32 bytes each   [22] input, canonical JSON, as changed
@@ -30,7 +30,7 @@ end
 settle(id, r, retain)
 -- Who may vote, and what others' votes are worth, was judged by the votes as read. Whoever was faster changes
 -- that; nothing is lost, the caller reads again.
-if ARGV[18] ~= r.g .. (r.v or '') then
+if ARGV[18] ~= (r.y or '0') then
   return { 'stale', num(now) }
 end
 local function no(ruling, word)
@@ -56,11 +56,20 @@ for cast, letter in string.gmatch(r.s == 'pending' and ARGV[19] or r.v or '', '(
   end
 end
 
+-- Where the rules came to ask for fewer rejections there may be enough of them already.
+local all_rejections = rejections + (mine == 'r' and 1 or 0)
+if r.s == 'pending' and all_rejections >= tonumber(ARGV[12]) then
+  close(id, r, 'rejected', now, '{"by":"system"}', retain)
+end
+
+local required = math.max(tonumber(r.q), tonumber(ARGV[11]))
 local same
 if verdict == 'edit' then
   same = ARGV[20] == r.g and (mine == 'a' or mine == 'c')
 else
-  same = digest == r.g and mine == string.sub(verdict, 1, 1)
+  -- An approval given again is one more where there are enough by now, and nobody has noticed.
+  local enough = mine == 'a' and r.s == 'pending' and ARGV[9] == '' and approvals + 1 >= required
+  same = digest == r.g and mine == string.sub(verdict, 1, 1) and not enough
 end
 if same then
   hold_clock()
@@ -78,7 +87,6 @@ elseif verdict ~= 'reject' and (mine == 'r' or (mine == 'c' and verdict == 'appr
 end
 
 local a = tag .. 'a:' .. id
-local required = math.max(tonumber(r.q), tonumber(ARGV[11]))
 if required > tonumber(r.q) then
   redis.call('HSET', a, 'q', num(required))
 end
@@ -94,10 +102,10 @@ if verdict == 'edit' then
   leave_joining(id, r)
 end
 redis.call('HSET', a, 'v', table.concat(others) .. person .. letter)
+redis.call('HINCRBY', a, 'y', 1)
 approvals = approvals + (letter == 'a' and 1 or 0)
 rejections = rejections + (letter == 'r' and 1 or 0)
 if rejections >= tonumber(ARGV[12]) then
-  -- Also with an approval: where the rules came to ask for fewer rejections, there are enough already.
   close(id, r, 'rejected', now, ARGV[8], retain)
   return answer('ok', id)
 elseif verdict == 'reject' or approvals < required then

@@ -26,7 +26,7 @@
 --   much the stream's ids run ahead of the clock since that was set back, ms)
 -- Fields of :a  s status, g digest, c call hash, k asked by, u audience where it is another client,
 --   x expires_at, w use_within, b use_by, q people required, v votes on this digest (22 characters a
---   person, then a or r), t requested_at, n nonce of the create, e execution id, f nonce of the consume,
+--   person, then a, r or c), y votes taken in all, t requested_at, n nonce of the create, e execution id, f nonce of the consume,
 --   h digest as it was asked where it was changed, o outcome's fingerprint, d idempotency key, j join hash while pending, r run, z refusals,
 --   z:<word> those coalesced. g, c, n and f are raw bytes.
 --

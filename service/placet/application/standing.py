@@ -1,0 +1,77 @@
+"""How a question stands by the rules of today, as whoever sees its record is told."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from msgspec import Struct
+
+from placet.domain.authority import BUILT_IN, Authority
+from placet.domain.errors import Forbidden
+from placet.domain.model import Approval, Status, Verdict, Vote
+from placet.domain.tally import Needed, Tally
+
+_COUNTED: Final = frozenset({Verdict.APPROVE, Verdict.REJECT})
+
+
+class Standing(Struct, frozen=True, kw_only=True):
+    """What has come of the votes.
+
+    Attributes:
+        needed: How many people it takes.
+        approved: How many of those who approved count.
+        rejected: How many of those who rejected do.
+        counting: The votes that do, in their order: whether each is one of them.
+        suspended: What using the grant is refused with as things are; ``None`` where it can be used, or there
+            is none.
+    """
+
+    needed: Needed
+    approved: int
+    rejected: int
+    counting: tuple[bool, ...]
+    suspended: Forbidden | None = None
+
+
+def as_decided(approval: Approval) -> Standing:
+    """How a record stood when it was decided, or stands where nobody has voted."""
+    tally = Tally.of(approval)
+    return Standing(
+        needed=Needed(approval.required, approval.ask.rejections),
+        approved=approval.approved,
+        rejected=approval.rejected,
+        counting=_which(tally, (*tally.approvals, *_rejections(tally))),
+    )
+
+
+def standing_of(authority: Authority, approval: Approval, suspended: Forbidden | None = None) -> Standing:
+    """How a record stands; ``suspended`` is what using its grant is refused with.
+
+    What has ended, or can be used, stands as it was decided.
+    """
+    ask, tally = approval.ask, Tally.of(approval)
+    if not tally.votes and ask.policy == authority.version:
+        return as_decided(approval)  # as it was asked: every question is at first, and most are rendered then
+    if approval.status is Status.PENDING:
+        worth = {id(vote): worth for vote, worth in authority.weighed(ask, tally)}
+        counting = [vote for vote in tally.votes if worth.get(id(vote)) in _COUNTED]
+    elif suspended is not None:
+        counting = [*authority.granting(ask, tally), *_rejections(tally)]
+    else:
+        return as_decided(approval)
+    rejected = sum(vote.decision is Verdict.REJECT for vote in counting)
+    return Standing(
+        needed=tally.needed(ask, authority.terms(ask) or BUILT_IN),
+        approved=len(counting) - rejected,
+        rejected=rejected,
+        counting=_which(tally, counting),
+        suspended=suspended,
+    )
+
+
+def _which(tally: Tally, counting: Iterable[Vote]) -> tuple[bool, ...]:
+    counts = frozenset(map(id, counting))
+    return tuple(id(vote) in counts for vote in tally.votes)
+
+
+def _rejections(tally: Tally) -> tuple[Vote, ...]:
+    return tuple(vote for vote in tally.standing if vote.decision is Verdict.REJECT)
