@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from placet.domain.identity import fold
 from placet.domain.people import Member, People
 from placet.domain.principals import Approver, Client
-from placet.settings.tables import meant
+from placet.settings.remedies import meant
 
 
 def alias_of(people: People, tenant: str, name: str) -> Member | None:
