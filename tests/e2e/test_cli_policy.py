@@ -133,14 +133,42 @@ def test_explain_knows_the_credentials_of_the_store(machine: Machine, files: Fil
     request = tmp_path / "request.json"
     request.write_text('{"capability":"a","actor":{"id":"x","kind":"agent"},"effect":"none","input":1}')
     ran = machine.placet("policy", "explain", str(request))
-    assert "  Ann Marsh (ann): api, web\n" in ran.stdout
-    assert "  bob: api, web (has no credential yet)\n" in ran.stdout
-    assert "  eve: api, web\n" in ran.stdout
+    now, would = ran.stdout.split("Who could, with a credential:\n")
+    assert now.endswith("Who could approve it now:\n  Ann Marsh (ann): api, web\n  eve: api, web\n")
+    assert would.startswith("  bob: api, web\n")
     checks = [each["text"] for each in machine.said("doctor")["checks"] if each["subject"] == "rules"]
     assert checks[-1] == "They are in force."
     files.write(MAIL)
     checks = [each["text"] for each in machine.said("doctor")["checks"] if each["subject"] == "rules"]
     assert checks[-1].startswith("They are not in force yet")
+    service.signal(signal.SIGTERM)
+    assert service.ended()[0] == 0
+
+
+def test_a_person_approves_with_changes(machine: Machine, files: Files, tmp_path: Path) -> None:
+    """At a terminal it shows them, and asks for the comment that the rule wants; what is refused says why."""
+    files.write(POLICY + 'edit = "counts"\ncomment = "always"\n')
+    service = machine.serve()
+    token = machine.said("clients", "create", "shop", "--scopes", "request,consume")["token"]
+    ann = {"PLACET_URL": service.url, "PLACET_TOKEN": machine.said("approvers", "create", "ann")["token"]}
+    changed = tmp_path / "changed.json"
+    changed.write_text('{"amount": 4}')
+    with service.client(token) as shop:
+        takes = {**QUESTION, "allowed_decisions": ["approve", "edit", "reject"]}
+        one, two = (shop.post("/v1/approvals", json=each).json()["id"] for each in (takes, QUESTION))
+        argv = ("approvals", "edit", one, "--input", str(changed))
+        with machine.terminal(*argv, **ann) as terminal:
+            assert "changed /amount" in terminal.until("Approve it changed like this? [y/N] ")
+            terminal.type("y\n")
+            terminal.until("This decision needs a comment")
+            terminal.type("four will do\n")
+            terminal.until(f"{one} is approved, with your changes (1 of 1 approvals")
+            assert terminal.ended() == 0
+        assert shop.get(f"/v1/approvals/{one}").json()["input"] == {"amount": 4}
+        digest = machine.said("approvals", "show", two, **ann)["digest"]
+        ran = machine.placet("approvals", "edit", two, "--input", str(changed), "--digest", digest, **ann)
+        told = "FORBIDDEN: The request, or the rule it is under, does not take this decision"
+        assert (ran.returncode, told in ran.stderr) == (1, True)
     service.signal(signal.SIGTERM)
     assert service.ended()[0] == 0
 

@@ -41,8 +41,9 @@ def test_what_happened_is_shown_and_exported(data_dir: Path, cli: Type) -> None:
         said["wrong"] = f"{wrong.status} {wrong.said}"
 
     served(data_dir, act)
-    first, second = said["shown"].splitlines()
-    assert "refund-1  requested  by shop  rule built-in  credential " in first
+    head, about, first, second = said["shown"].splitlines()
+    assert (head, about) == ("refund-1", "orders.refund for agent-7, asked by shop")
+    assert "  requested  by shop  rule built-in  credential " in first
     assert "cancelled  by shop" in second
     items = json.loads(said["json"])["items"]
     assert [item["type"] for item in items] == ["requested", "cancelled"]

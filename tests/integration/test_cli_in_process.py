@@ -164,6 +164,17 @@ class TestOperators:
         assert {check["level"] for check in ran.json()["checks"]} == {"good"}
         assert guards() == []
 
+    def test_a_store_that_a_command_begins_is_named(self, data_dir: Path, cli: Type) -> None:  # noqa: F811
+        """It may have been meant for another; the next command says nothing of it."""
+        argv = ["clients", "create", "shop", "--scopes", "request", "--data-dir", str(data_dir)]
+        ran = cli(*argv)
+        assert ran.said == (
+            f"! There was no store at {data_dir}; there is one now. No service runs on it: "
+            f"`placet serve --data-dir {data_dir}` starts one."
+        )
+        assert cli("approvers", "create", "ann", "--data-dir", str(data_dir)).err == ""
+        assert cli("clients", "list", "--data-dir", str(data_dir)).out.count("shop") == 1
+
     def test_another_keyring_is_found_out_before_anything_is_sealed_with_it(
         self,
         data_dir: Path,

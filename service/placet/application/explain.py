@@ -5,24 +5,21 @@ It asks the very functions that judge requests and votes, so that it can't say a
 
 from collections.abc import Iterator, Mapping
 
-from msgspec import UNSET, Struct, structs
+from msgspec import UNSET, Struct
 
 from placet.application.asking import ask_of, faults_in
 from placet.application.commands import Create
-from placet.application.rule_words import listed, met, mismatch, sentences
+from placet.application.deciders import Decider, Deciders
+from placet.application.rule_words import met, mismatch, sentences
 from placet.domain import binding
 from placet.domain.authority import Authority
 from placet.domain.canonical import canonicalize
 from placet.domain.error_terms import ForbiddenReason, Issue
-from placet.domain.errors import ApprovalSelfApproval, Forbidden, InputInvalid, PlacetError
+from placet.domain.errors import Forbidden, InputInvalid
 from placet.domain.limits import Limits
-from placet.domain.model import Ask, Verdict
-from placet.domain.principals import Approver, Client, Scope
-from placet.domain.rules import Terms
-from placet.domain.tally import Tally
-from placet.domain.voters import CHANNEL_SLACK, CHANNEL_WEB, Voter
+from placet.domain.model import Ask
+from placet.domain.principals import Client, Scope
 
-_COMMENT = "explained"  # what a decision may need, and whoever decides can give
 _WHY_NOT_ASKED = {
     ForbiddenReason.SCOPE: "the client may not ask for this capability (`placet clients list`)",
     ForbiddenReason.NO_RULE: "no rule is for it",
@@ -45,20 +42,6 @@ class Block(Struct, frozen=True, kw_only=True):
     applies: bool
 
 
-class Decider(Struct, frozen=True, kw_only=True):
-    """Somebody: the channels through which they could approve it, or why they can't.
-
-    ``signs_in`` is whether a credential is known, or what an issuer calls them: credentials are in the store,
-    which need not be at hand.
-    """
-
-    id: str
-    name: str | None
-    channels: tuple[str, ...]
-    why_not: str | None
-    signs_in: bool
-
-
 class Explanation(Struct, frozen=True, kw_only=True):
     """What the rules make of a request.
 
@@ -73,8 +56,11 @@ class Explanation(Struct, frozen=True, kw_only=True):
         blocks: Its stricter blocks.
         terms: What holds, in sentences.
         refused: Why it can't be asked; ``None`` where it can.
+        stuck: Why it could be asked and never approved; ``None`` where it could be.
+        lacking: What it still takes where it could be approved, and not as things stand; else ``None``.
         deciders: Everybody who is known, those first who could approve it as things stand.
         later: Those who could besides, once it has escalated.
+        strangers: Groups that are enough where only an issuer knows who is in them.
     """
 
     tenant: str
@@ -89,12 +75,24 @@ class Explanation(Struct, frozen=True, kw_only=True):
     blocks: tuple[Block, ...]
     terms: tuple[str, ...]
     refused: str | None
+    stuck: str | None
+    lacking: str | None
     deciders: tuple[Decider, ...]
     later: tuple[str, ...]
+    strangers: tuple[str, ...]
 
 
-def explain(authority: Authority, client: str | None, body: Create, limits: Limits) -> Explanation:
+def explain(
+    authority: Authority, client: str | None, body: Create, limits: Limits, *, looked_up: bool = True
+) -> Explanation:
     """What the rules make of a request of ``client``.
+
+    Args:
+        authority: The rules, the directory, and who has a credential.
+        client: Who asks; ``None`` for any client that no rule names.
+        body: What.
+        limits: The service's bounds.
+        looked_up: Whether credentials are known; if not, everybody is taken to have one.
 
     Raises:
         InputInvalid: It could not be asked under any rule.
@@ -109,10 +107,8 @@ def explain(authority: Authority, client: str | None, body: Create, limits: Limi
     except Forbidden as refusal:
         refused = _WHY_NOT_ASKED[ForbiddenReason(str(refusal.details["reason"]))]
     terms = authority.terms(ask)
-    deciders = tuple(_deciders(authority, ask, terms, Tally()))
-    escalated_ms = terms.escalation.after_ms if terms is not None and terms.escalation is not None else 0
-    then = _deciders(authority, ask, terms, Tally(waited_ms=escalated_ms))
-    could = {each.id for each in deciders if each.channels}
+    found = Deciders(authority, ask, terms, looked_up=looked_up)
+    asked = terms is not None and refused is None
     return Explanation(
         tenant=authority.tenant,
         client=client,
@@ -124,10 +120,13 @@ def explain(authority: Authority, client: str | None, body: Create, limits: Limi
         passed=tuple(_passed(authority, asking.name, ask)),
         rule=None if terms is None else terms.rule,
         blocks=tuple(_blocks(authority, ask)),
-        terms=() if terms is None else tuple(sentences(terms, limits)),
+        terms=() if terms is None else tuple(sentences(terms, limits, ask)),
         refused=refused,
-        deciders=tuple(sorted(deciders, key=lambda each: (not each.channels, each.id))),
-        later=tuple(each.id for each in then if each.channels and each.id not in could),
+        stuck=found.stuck() if asked else None,
+        lacking=found.lacking() if asked else None,
+        deciders=tuple(sorted(found.now, key=lambda each: (not each.channels, not each.would, each.id))),
+        later=tuple(each.id for each in found.later),
+        strangers=found.strangers,
     )
 
 
@@ -155,60 +154,3 @@ def _blocks(authority: Authority, ask: Ask) -> Iterator[Block]:
     for number, block in enumerate(rule.stricter if rule else (), start=1):
         does, when = met(block, authority.claims(ask))
         yield Block(number=number, when=when, applies=does)
-
-
-def _deciders(authority: Authority, ask: Ask, terms: Terms | None, tally: Tally) -> Iterator[Decider]:
-    """Everybody whom the directory, a credential or a bridge knows."""
-    members = [member.id for member in authority.people.of(authority.tenant)]
-    bridged = [person_id for bridge in _bridges(authority) for person_id in bridge.people]
-    for person_id in dict.fromkeys((*members, *authority.approvers, *bridged)):
-        member = authority.people.member(authority.tenant, person_id)
-        judged = [
-            (voter, authority.judge_vote(voter, ask, Verdict.APPROVE, _COMMENT, tally))
-            for voter in _ways_in(authority, person_id)
-        ]
-        channels = tuple(dict.fromkeys(voter.channel for voter, refusal in judged if refusal is None))
-        voter, refusal = judged[0]
-        yield Decider(
-            id=person_id,
-            name=voter.person.display_name,
-            channels=channels,
-            why_not=None if channels else _why_not(voter, refusal, terms),
-            signs_in=person_id in authority.approvers or (member is not None and member.subjects != ()),
-        )
-
-
-def _bridges(authority: Authority) -> Iterator[Client]:
-    return (client for client in authority.clients.values() if client.may(Scope.DECIDE_AS))
-
-
-def _ways_in(authority: Authority, person_id: str) -> Iterator[Voter]:
-    """A person as each way in makes them; their own credential first, as if they had one."""
-    member = authority.people.member(authority.tenant, person_id)
-    nobody_yet = Approver(tenant=authority.tenant, id=person_id)
-    oneself = authority.voter(authority.approvers.get(person_id, nobody_yet))
-    yield oneself
-    yield structs.replace(oneself, channel=CHANNEL_WEB)
-    if member is not None and member.slack:
-        yield structs.replace(oneself, channel=CHANNEL_SLACK)
-    for bridge in _bridges(authority):
-        bridged = authority.voter(bridge, person_id)
-        if person_id in bridge.people or not bridged.groups.isdisjoint(bridge.groups):
-            yield bridged
-
-
-def _why_not(voter: Voter, refusal: PlacetError | None, terms: Terms | None) -> str:
-    """Why a person can't approve it, whichever way they come in."""
-    if isinstance(refusal, ApprovalSelfApproval):
-        return "on the asking side, under this name or another: the actor, whom it acts for, or an owner"
-    match None if refusal is None or terms is None else refusal.details["reason"]:
-        case ForbiddenReason.CHANNEL_NOT_ALLOWED if terms is not None and terms.step_up:
-            return "has to sign in again first, and only the web can ask for that"
-        case ForbiddenReason.CHANNEL_NOT_ALLOWED if terms is not None:
-            return f"has no way in through {listed(terms.channels, 'or')}"
-        case ForbiddenReason.DECISION_NOT_ALLOWED:
-            return "the request does not let itself be approved"
-        case _ if terms is not None and terms.quorum > 1 and not voter.is_member:
-            return "not in the directory, and where it takes more than one person only its people count"
-        case _:
-            return "not among the approvers"

@@ -3,9 +3,10 @@
 from collections.abc import Collection, Iterator
 from typing import Final
 
+from placet.domain.authority import may_edit
 from placet.domain.durations import spell
 from placet.domain.limits import Limits
-from placet.domain.model import Ask
+from placet.domain.model import Ask, Verdict
 from placet.domain.patterns import Names, matches
 from placet.domain.rules import (
     Approvers,
@@ -30,12 +31,20 @@ _EDITS: Final = {
     EditRule.COUNTS: "It can be approved with changes, which count as their author's approval; never as the "
     "only one where the call is destructive, external, or of high or critical risk.",
 }
+_NOT_LISTED: Final = (
+    "The rule lets it be approved with changes, and the request does not: for that it has to list "
+    '"edit" in allowed_decisions.'
+)
+_NOT_SEEN: Final = (
+    "The rule lets it be approved with changes, and the request does not: nobody changes an input that is "
+    "withheld or redacted."
+)
 
 
-def sentences(terms: Terms, limits: Limits) -> Iterator[str]:
-    """What terms say, the most important first."""
+def sentences(terms: Terms, limits: Limits, ask: Ask | None = None) -> Iterator[str]:
+    """What terms say, the most important first; of changes, what they say of this request."""
     yield _decides(terms)
-    yield f"{_people(terms.rejections)} may reject it, and it is off."
+    yield _rejects(terms.rejections)
     channels = "any channel" if terms.channels is None else listed(terms.channels, "or")
     yield f"They decide through {channels}."
     if terms.step_up:
@@ -46,7 +55,7 @@ def sentences(terms: Terms, limits: Limits) -> Iterator[str]:
     default_ms = min(limits.expires_in_default_ms if default_ms is None else default_ms, most_ms)
     yield f"The question waits {spell(default_ms)} unless asked for longer, {spell(most_ms)} at most."
     yield _used(terms, limits)
-    yield _EDITS[terms.edit]
+    yield _EDITS[terms.edit] if ask is None else _edits(terms, ask)
     if terms.self_approval:
         yield "A person who acts in their own name may confirm it themselves."
     if terms.hidden_input:
@@ -103,8 +112,23 @@ def _among(approvers: Approvers) -> str:
     return f"is {', or '.join(parts)}"
 
 
-def _people(count: int) -> str:
-    return "One of them" if count == 1 else f"{count} of them together"
+def people(count: int) -> str:
+    """So many of them."""
+    return "1 person" if count == 1 else f"{count} people"
+
+
+def _rejects(count: int) -> str:
+    if count == 1:
+        return "One of them is enough to reject it."
+    return f"It takes {count} different people of them to reject it."
+
+
+def _edits(terms: Terms, ask: Ask) -> str:
+    if terms.edit is EditRule.NO:
+        return _EDITS[terms.edit]
+    if Verdict.EDIT not in ask.allowed_decisions:
+        return _NOT_LISTED
+    return _EDITS[terms.edit] if may_edit(ask, terms) else _NOT_SEEN
 
 
 def _used(terms: Terms, limits: Limits) -> str:

@@ -8,14 +8,18 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from placet.bootstrap import Services
+from placet.cli.acquainted import directory_here
 from placet.cli.console import Ink, Terminal
 from placet.cli.context import Context
 from placet.cli.info import placet_version
 from placet.cli.invoked import placet
 from placet.cli.layout import wrap
+from placet.cli.opened import named
 from placet.cli.running import Running
 from placet.domain.errors import InternalError, StoreUnavailable
-from placet.settings import Environment, Settings, load
+from placet.domain.text import visible
+from placet.settings import Environment
+from placet.settings.rule_files import RulesInvalid
 from placet.store.connection import Level
 
 _LABEL_COLUMNS: Final = 12
@@ -40,7 +44,7 @@ async def announce(service: Running, context: Context) -> None:
         console.document(document)
     newcomers = await _is_new(service.services)
     if console.err.is_terminal:
-        lines = [*_banner(service, console.err), *(_next(settings, context) if newcomers else [])]
+        lines = [*_banner(service, console.err), *(await _next(service, context) if newcomers else [])]
         for line in (*lines, console.err.paint("Ctrl-C stops it.", Ink.DIM)):
             console.err.line(line)
         return
@@ -100,21 +104,32 @@ async def _is_new(services: Services) -> bool:
     return False
 
 
-def _next(settings: Settings, context: Context) -> list[str]:
+async def _person(service: Running) -> tuple[str, str]:
+    """Who gets the first credential of a person, as it is typed, and in words: somebody of the directory."""
+    if service.settings.rules.directory_file is None:
+        return "you@example.com", "you"
+    with suppress(StoreUnavailable, InternalError, RulesInvalid):
+        here = directory_here(service.settings)
+        for member in () if here is None else here.people.members:
+            if member.id not in (await service.services.directory.snapshot(member.tenant)).approvers:
+                tenant = "" if member.tenant == "default" else f" --tenant {member.tenant}"
+                return f"{shlex.quote(visible(member.id))}{tenant}", visible(member.name or member.id)
+    return "ID", "an id of your directory"
+
+
+async def _next(service: Running, context: Context) -> list[str]:
     """What whoever starts for the first time types next, in another terminal."""
-    err, where = context.console.err, ""
+    settings, (person, called) = service.settings, await _person(service)
+    err, where = context.console.err, named(settings, context.environ)
     head = "Nobody may ask yet. In another terminal, with the same PLACET_ variables:"
     if settings.store.embedded:
         head = "Nobody may ask yet. In another terminal:"
-        home = {name: context.environ[name] for name in ("HOME", "XDG_STATE_HOME") if name in context.environ}
-        if not home or settings.store.data_dir != load(home).store.data_dir:
-            where = f" --data-dir {shlex.quote(str(settings.store.data_dir.absolute()))}"
     commands = {
         f"{placet()} {command}": why
         for command, why in {
             "demo": "# plays the whole story, once",
             "clients create my-agent --scopes request,consume": "# a credential for an agent",
-            "approvers create you@example.com": "# and one for you",
+            f"approvers create {person}": f"# and one for {called}",
         }.items()
     }
     room = max(map(len, commands)) + len(where)

@@ -1,7 +1,6 @@
-"""``placet approvals``: look at approvals and decide them, over HTTP, as any other caller.
+"""``placet approvals``: look at approvals and withdraw them, over HTTP, as any other caller.
 
-``approve`` and ``reject`` send the digest of the card they have shown, or the one they were given: never
-one that nobody has looked at. The service judges it (design §1, law 2).
+Deciding them is :mod:`placet.cli.deciding`'s.
 """
 
 import argparse
@@ -13,13 +12,12 @@ import msgspec
 from placet.cli import card
 from placet.cli.console import Ink
 from placet.cli.context import Context
-from placet.cli.exits import Exit, Stop
+from placet.cli.deciding import rendered
+from placet.cli.exits import Exit
 from placet.cli.layout import GAP, Column, blocks, duration
 from placet.cli.record import Event, Page, Record, Trail, at_ms, read
-from placet.cli.remote import Remote, Reply, approval_path
+from placet.cli.remote import Remote, approval_path
 from placet.cli.sheet import Sheet
-from placet.domain.identity import fold
-from placet.domain.presentation import in_quotes
 from placet.domain.text import visible
 
 _PAGE_MAX: Final = 200
@@ -113,7 +111,7 @@ def show(args: argparse.Namespace, context: Context) -> int:
     # Command lines, logs and screens are no place for a token (design §4).
     document = {name: value for name, value in reply.json().items() if name != "token"}
     full = args.full or not console.people.is_terminal  # what goes to a file is not cut
-    lines = _card(record, context, reply, full=full).lines
+    lines = rendered(record, context, reply, full=full).lines
     trail = read(events.body, Trail).items if events is not None else ()
     ends = [event for event in trail if event.type == "cancelled"]
     lines = (*lines, *(line for end in ends for line in _cancelled(end, context)))
@@ -130,91 +128,6 @@ def _cancelled(end: Event, context: Context) -> Iterator[str]:
     )
 
 
-def approve(args: argparse.Namespace, context: Context) -> int:
-    """Approve what is shown."""
-    return _decide(args, context, "approve")
-
-
-def reject(args: argparse.Namespace, context: Context) -> int:
-    """Reject what is shown."""
-    return _decide(args, context, "reject")
-
-
-def _decide(args: argparse.Namespace, context: Context, decision: str) -> int:
-    console = context.console
-    with Remote.of(context, args.PLACET_URL) as remote:
-        digest = args.digest or _looked_at(args, context, remote, decision)
-        body = {"decision": decision, "digest": digest}
-        if args.comment is not None:
-            body["comment"] = args.comment
-        if args.speaks_for is not None:
-            body["approver"] = {"id": args.speaks_for}
-        with console.slowly(f"Waiting for {remote.url} …"):
-            reply = remote.post(f"{approval_path(args.id)}/decision", body)
-    record = read(reply.body, Record)
-    mark = console.out.mark(Ink.GREEN)
-    more = f"; {card.when(record, reply.now_ms)}" if record.status == "approved" and reply.now_ms else ""
-    quorum = f"{record.quorum.approved} of {record.quorum.required} approvals"
-    became = f"{visible(record.id)} is {visible(record.status)}"
-    console.result(reply.json(), f"{mark} {became} ({quorum}{more}).", unless_shown=f"{became} all the same.")
-    return Exit.OK
-
-
-def _looked_at(args: argparse.Namespace, context: Context, remote: Remote, decision: str) -> str:
-    """The digest of the card, once somebody has looked at it and said yes.
-
-    Raises:
-        Stop: Nobody is there, not all was shown, there is nothing to decide, or the answer is no.
-    """
-    if not context.can_ask:
-        raise Stop(
-            f"`{decision}` shows the card and asks, which needs a terminal. Elsewhere say which card you "
-            "have seen: --digest, as `placet approvals show` prints it.",
-            Exit.USAGE,
-        )
-    reply = remote.get(approval_path(args.id))
-    record = read(reply.body, Record)
-    shown = _card(record, context, reply, full=args.full)
-    people = context.console.people
-    for line in (*shown.lines, ""):
-        people.line(line)
-    seen = _decidable(record, shown, decision, args.speaks_for)
-    for line in shown.warnings:  # once more: the card may have scrolled away
-        people.line(line)
-    if args.comment is not None:
-        for line in people.wrapped(
-            f"With the comment, which the agent can read: {in_quotes(visible(args.comment))}"
-        ):
-            people.line(line)
-    if not context.ask(f"{decision.capitalize()} exactly this?", default=False):
-        raise Stop("Nothing was decided.")
-    return seen
-
-
-def _decidable(record: Record, shown: card.Card, decision: str, person: str | None) -> str:
-    """The digest of a card that can be decided on.
-
-    Raises:
-        Stop: There is nothing to decide, not by this credential or person, or not all of it was shown.
-    """
-    if record.status != "pending":
-        raise Stop(f"There is nothing to decide: it is {visible(record.status)}.")
-    if record.digest is None:
-        raise Stop("This credential may look, but not decide. Decide with an approver's.")
-    if decision == "approve" and person is not None and _asks(person, record):
-        raise Stop(f"{visible(person)} is on the asking side: have another person approve it.")
-    if shown.was_cut and decision == "approve":  # saying no is never made harder
-        raise Stop("Not all of the input was shown. Look at the whole of it first: --full.")
-    return record.digest
-
-
-def _asks(person: str, record: Record) -> bool:
-    """Whether the card itself has somebody on the asking side, and no rule could make an exception."""
-    actor = record.actor
-    confirms = actor.kind == "user" and not actor.on_behalf_of
-    return fold(person) in {fold(name) for name in (*actor.on_behalf_of, *([] if confirms else [actor.id]))}
-
-
 def cancel(args: argparse.Namespace, context: Context) -> int:
     """Withdraw a question, or a grant not yet used."""
     console = context.console
@@ -225,8 +138,3 @@ def cancel(args: argparse.Namespace, context: Context) -> int:
     mark = console.out.mark(Ink.GREEN)
     console.result(reply.json(), f"{mark} {became}.", unless_shown=f"{became} all the same.")
     return Exit.OK
-
-
-def _card(record: Record, context: Context, reply: Reply, *, full: bool) -> card.Card:
-    now_ms = reply.now_ms or at_ms(record.requested_at)
-    return card.render(record, context.console.people, now_ms=now_ms, full=full)

@@ -5,6 +5,7 @@ It reads the store with the rights of whoever can open it, and shows no input, c
 
 import argparse
 import asyncio
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 import msgspec
@@ -13,7 +14,7 @@ from placet.application.audit import AuditLine
 from placet.cli.console import Console
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
-from placet.cli.layout import wrap
+from placet.cli.layout import GAP
 from placet.cli.opened import opening, settings_of
 from placet.domain import durations
 from placet.domain.errors import ApprovalNotFound
@@ -34,7 +35,7 @@ def show(args: argparse.Namespace, context: Context) -> int:
             except ApprovalNotFound as missing:
                 where = f"in tenant {visible(args.tenant)}"
                 raise Stop(f"There is no approval {visible(args.id)} {where}.") from missing
-        told = [part for line in lines for part in _told(line, context.console)]
+        told = [*_head(lines), *(part for line in lines for part in _told_below(line, context.console))]
         context.console.result({"items": [msgspec.to_builtins(line) for line in lines]}, *told)
 
     asyncio.run(work())
@@ -82,27 +83,51 @@ def tail(args: argparse.Namespace, context: Context) -> int:
     return Exit.OK
 
 
+def _head(trail: Sequence[AuditLine]) -> Iterator[str]:
+    """What all lines of a trail are about."""
+    for line in trail[:1]:
+        yield visible(line.approval)
+        if line.capability:
+            who = f"for {visible(line.actor or '')}, asked by {visible(line.asked_by or '')}"
+            yield f"{visible(line.capability)} {who}"
+
+
+def _told_below(line: AuditLine, console: Console) -> list[str]:
+    """The line, below a head that says what it is about."""
+    return _parted(console.out.wrapped(GAP.join((line.at, *_facts(line))), first="  ", rest="      "))
+
+
 def _told(line: AuditLine, console: Console) -> list[str]:
-    """The line, for a person."""
-    facts = [visible(line.type), f"by {visible(line.by)}"]
-    if line.decision:
-        facts.append(f"({visible(line.decision)})")
-    if line.channel:
-        facts.append(f"over {visible(line.channel)}")
-    if line.code:
-        facts.append(visible(line.code))
-    if line.count:
-        facts.append(f"{line.count} times")
-    if line.rule:
-        facts.append(f"rule {visible(line.rule)}")
-    if line.credential:
-        facts.append(f"credential {visible(line.credential)}")
+    """The line, complete in itself."""
+    facts = list(_facts(line))
     if line.capability:
         facts.append(f"({visible(line.capability)} for {visible(line.actor or '')})")
+    return _parted(console.out.wrapped(GAP.join((line.at, visible(line.approval), *facts)), rest="    "))
+
+
+def _parted(lines: Sequence[str]) -> list[str]:
+    """The lines without what is left of a gap in which one was parted."""
+    return [line.rstrip() for line in lines]
+
+
+def _facts(line: AuditLine) -> Iterator[str]:
+    """What happened, who did it, and what else is known of it."""
     if line.spoilt:
-        facts.append("THE RECORD WAS CHANGED IN THE STORE")
-    text = f"{line.at}  {visible(line.approval)}  {'  '.join(facts)}"
-    return wrap(text, console.out.width, first="", rest="    ") if console.out.is_terminal else [text]
+        yield "THE RECORD WAS CHANGED IN THE STORE"
+    yield visible(line.type)
+    yield f"by {visible(line.by)}"
+    if line.decision:
+        yield f"({visible(line.decision)})"
+    if line.channel:
+        yield f"over {visible(line.channel)}"
+    if line.code:
+        yield visible(line.code)
+    if line.count:
+        yield f"{line.count} times"
+    if line.rule:
+        yield f"rule {visible(line.rule)}"
+    if line.credential:
+        yield f"credential {visible(line.credential)}"
 
 
 def _since_ms(text: str | None, now_ms: int) -> int:

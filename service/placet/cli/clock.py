@@ -39,8 +39,6 @@ def reset(args: argparse.Namespace, context: Context) -> int:
 
 async def _reset(args: argparse.Namespace, context: Context) -> int:
     settings, console = settings_of(args, context), context.console
-    if settings.store.embedded and not settings.store.data_dir.exists():
-        raise Stop("There is no store yet, and so no clock to reset.")
     async with opening(settings, console) as services:
         tenants = await services.store.registry.tenants()
         if args.tenant is not None and args.tenant not in tenants:

@@ -92,6 +92,11 @@ class Terminal:
         """The text in lines that a person can read, in one line where something else reads it."""
         return wrap(text, self.width, first=first, rest=rest) if self.is_terminal else [first + text]
 
+    def marked(self, ink: Ink, text: str) -> list[str]:
+        """A text behind a mark, wrapped as :meth:`wrapped` does, its further lines below its beginning."""
+        first, *others = self.wrapped(text, first="  ", rest="  ")
+        return [f"{self.mark(ink)} {first.removeprefix('  ')}", *others]
+
     def mark(self, ink: Ink) -> str:
         """The mark a line begins with: done, beware, or failed."""
         return self.paint({Ink.GREEN: "✓", Ink.YELLOW: "!", Ink.RED: "✗"}[ink], ink, Ink.BOLD)
@@ -164,7 +169,9 @@ class Console:
 
     def note(self, text: str) -> None:
         """Say what goes on."""
-        self.err.line(self.err.paint(text, Ink.DIM))
+        for part in text.split("\n"):
+            for line in self.err.wrapped(part):
+                self.err.line(self.err.paint(line, Ink.DIM))
 
     def warn(self, text: str) -> None:
         """Say what should be looked at."""
@@ -178,12 +185,12 @@ class Console:
                 self.err.line(line)
 
     def _told(self, ink: Ink, text: str) -> None:
-        first, *others = [
-            line for part in text.split("\n") for line in self.err.wrapped(part, first="  ", rest="  ")
-        ]
-        self.err.line(f"{self.err.mark(ink)} {first.removeprefix('  ')}")
-        for line in others:
+        first, *others = text.split("\n")
+        for line in self.err.marked(ink, first):
             self.err.line(line)
+        for part in others:
+            for line in self.err.wrapped(part, first="  ", rest="  "):
+                self.err.line(line)
 
     @contextmanager
     def slowly(self, text: str) -> Iterator[None]:

@@ -55,7 +55,20 @@ class Context(Struct, frozen=True, kw_only=True):
     def _put(self, question: str, *, default: bool) -> None:
         self.console.people.line(f"{question} {'[Y/n]' if default else '[y/N]'} ", end="")
 
+    def ask_for(self, question: str) -> str:
+        """Ask for a line of text on the terminal; empty where there is none.
+
+        Raises:
+            Stop: The input ended, or was interrupted.
+        """
+        self.console.people.line(f"{question} ", end="")
+        return self._line().strip()
+
     def _answer(self, *, default: bool) -> bool:
+        word = self._line().strip().lower()
+        return default if not word else word in {"y", "yes"}
+
+    def _line(self) -> str:
         try:
             answer = self.stdin.readline()
         except KeyboardInterrupt:
@@ -66,5 +79,4 @@ class Context(Struct, frozen=True, kw_only=True):
         if not answer:
             self.console.people.line()
             raise Stop("The input ended before there was an answer: nothing was decided.", Exit.FAILED)
-        word = answer.strip().lower()
-        return default if not word else word in {"y", "yes"}
+        return answer

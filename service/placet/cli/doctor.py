@@ -23,7 +23,7 @@ from placet.cli.console import Ink, Terminal
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
 from placet.cli.layout import duration, sentence, wrap
-from placet.cli.opened import open_socket, opening, settings_of, telling_faults
+from placet.cli.opened import is_missing, open_socket, opening, settings_of, telling_faults
 from placet.domain.authority import Rulebook
 from placet.domain.errors import StoreUnavailable
 from placet.domain.text import visible
@@ -112,7 +112,7 @@ async def _everything(settings: Settings, context: Context) -> list[Finding]:
     usable = all(each.level is not Level.FAIL for each in findings)
     ring = _read_ring(settings, findings)
     rulebook = rule_findings.of_files(settings, findings)
-    if usable and settings.store.embedded and not settings.store.data_dir.exists():
+    if usable and is_missing(settings):
         text = "Not there yet: `placet serve` makes it when it first starts."
         findings.append(_finding(Level.GOOD, "store", text))
     elif usable:
@@ -186,6 +186,7 @@ async def _store(
                 findings.append(await _issuer(services))
             if rulebook is not None and not faults:
                 await rule_findings.in_force(services, rulebook, findings)
+                await rule_findings.names(services, rulebook, findings)
             findings.append(await _clock(services))
     except (Stop, KeyringError, StoreUnavailable) as fault:
         findings.append(_finding(Level.FAIL, "store", str(fault)))

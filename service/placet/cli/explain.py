@@ -7,7 +7,7 @@ have one.
 
 import argparse
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,18 +15,21 @@ import msgspec
 from msgspec import Struct
 
 from placet.api import bodies
+from placet.application.activation import ActivationRefused
 from placet.application.commands import Create
 from placet.application.directory import Snapshot
-from placet.application.explain import Decider, Explanation, explain
+from placet.application.explain import explain
 from placet.application.roll import RollSpoilt
-from placet.cli.console import Console, Ink, Terminal
+from placet.cli.console import Console
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
-from placet.cli.opened import opening, settings_of
+from placet.cli.explained import lines
+from placet.cli.opened import is_missing, opening, settings_of
 from placet.cli.policy import read
 from placet.domain.admission import Fault
 from placet.domain.authority import Rulebook
 from placet.domain.errors import StoreUnavailable
+from placet.domain.generation import Generation
 from placet.domain.limits import Limits
 from placet.domain.text import visible
 from placet.settings import RuleSettings, Settings
@@ -44,15 +47,14 @@ def run(args: argparse.Namespace, context: Context) -> int:
     client = found.client if args.client is None else args.client
     tenant = found.tenant if args.tenant is None else args.tenant
     rulebook = Rulebook() if settings.rules == RuleSettings() else read(settings).rulebook
-    snapshot, was_looked_up = asyncio.run(_principals(tenant, rulebook, settings, context.console))
-    if client is not None and was_looked_up and client not in snapshot.clients:
+    snapshot, looked_up = asyncio.run(_principals(tenant, rulebook, settings, context.console))
+    if client is not None and looked_up and client not in snapshot.clients:
         context.console.warn(f"Tenant {visible(tenant)} has no client {visible(client)}.")
-    explanation = explain(snapshot.authority, client, found.body, settings.limits)
+    explanation = explain(snapshot.authority, client, found.body, settings.limits, looked_up=looked_up)
     if found.under:
         context.console.note(f"It was asked under {visible(found.under)}. By the files here, this holds:")
-    lines = _lines(explanation, context.console.out, was_looked_up=was_looked_up)
-    context.console.result(msgspec.to_builtins(explanation), *lines)
-    return Exit.OK if explanation.refused is None else Exit.FAILED
+    context.console.result(msgspec.to_builtins(explanation), *lines(explanation, context.console.out))
+    return Exit.OK if explanation.refused is None and explanation.stuck is None else Exit.FAILED
 
 
 class _Rule(Struct, frozen=True, kw_only=True):
@@ -121,64 +123,43 @@ def _asked(record: Mapping[str, Any]) -> dict[str, Any]:
 async def _principals(
     tenant: str, rulebook: Rulebook, settings: Settings, console: Console
 ) -> tuple[Snapshot, bool]:
-    """The tenant's principals under these rules, and whether they could be looked up; if not, nobody."""
+    """The tenant's principals under these rules, and whether they could be looked up; if not, nobody.
+
+    Raises:
+        Stop: Files are in force, and not all of them are given.
+    """
     nobody = Snapshot.of(tenant, 0, (), rulebook), False
-    if settings.store.embedded and not settings.store.data_dir.exists():
-        console.note("There is no store here: credentials are taken to be there.")
+    if is_missing(settings):
+        where = settings.store.data_dir.absolute()
+        console.note(
+            f"There is no store at {where}, so credentials are taken to be there. --data-dir or "
+            "PLACET_DATA_DIR names another."
+        )
         return nobody
     try:
         async with opening(settings, console) as services:
+            active = await services.activation.in_force()
             _, principals = await services.directory.roll(tenant)
-    except (Stop, KeyringError, StoreUnavailable, RollSpoilt) as fault:
+    except (Stop, KeyringError, StoreUnavailable, RollSpoilt, ActivationRefused) as fault:
         console.warn(f"The store can't be opened, so credentials are taken to be there: {fault}")
         return nobody
+    _compare(rulebook.generation, active, console)
     return Snapshot.of(tenant, 0, principals.values(), rulebook), True
 
 
-def _lines(found: Explanation, out: Terminal, *, was_looked_up: bool) -> Iterator[str]:
-    who = f"client {visible(found.client)}" if found.client is not None else "any client that no rule names"
-    what = f"{out.paint(visible(found.capability), Ink.BOLD)} ({visible(found.surface)})"
-    yield f"{what}, asked by {who} of tenant {visible(found.tenant)}."
-    now = {"effect": found.effect, "risk": found.risk}
-    raised = [f"{name} {was} to {now[name]}" for name, was in found.claimed.items() if was != now[name]]
-    if raised:
-        yield f"Raised by its floor: {', '.join(raised)}."
-    yield ""
-    for passed in found.passed:
-        yield f"  {visible(passed.rule)}: no, {visible(passed.why)}."
-    if found.rule is None:
-        yield f"{out.mark(Ink.RED)} No rule is for it: FORBIDDEN, no-rule."
-        return
-    yield f"{out.mark(Ink.GREEN)} Rule {out.paint(visible(found.rule), Ink.BOLD)}"
-    for block in found.blocks:
-        yield f"  stricter {block.number}, {visible(block.when)}: {'applies' if block.applies else 'no'}."
-    if found.refused is not None:
-        yield f"{out.mark(Ink.RED)} It can't be asked: {visible(found.refused)}."
-        return
-    yield ""
-    yield from (f"  {visible(sentence)}" for sentence in found.terms)
-    yield ""
-    yield from _people(found, out, was_looked_up=was_looked_up)
+def _compare(ours: Generation, active: Generation, console: Console) -> None:
+    """Say where other files are in force than those that are explained, which may be what is wanted.
 
-
-def _people(found: Explanation, out: Terminal, *, was_looked_up: bool) -> Iterator[str]:
-    able = [each for each in found.deciders if each.channels]
-    yield (
-        "Who could approve it now:"
-        if able
-        else f"{out.mark(Ink.RED)} Nobody who is known could approve it now."
-    )
-    for each in able:
-        note = " (has no credential yet)" if was_looked_up and not each.signs_in else ""
-        yield f"  {_name(each)}: {', '.join(map(visible, each.channels))}{note}"
-    if found.later:
-        yield f"Later also: {', '.join(map(visible, found.later))}"
-    unable = [each for each in found.deciders if not each.channels]
-    if unable:
-        yield "Who could not:"
-    for each in unable:
-        yield f"  {_name(each)}: {visible(each.why_not or '')}"
-
-
-def _name(person: Decider) -> str:
-    return visible(person.id if person.name is None else f"{person.name} ({person.id})")
+    Raises:
+        Stop: One is in force, and none of its kind is given: what it says would be left out in silence.
+    """
+    missing = [
+        f"A {name} file ({held.sha256[:12]}…) is in force there, and none is given here: name it with "
+        f"--{name} or PLACET_{name.upper()}_FILE."
+        for (name, given), (_, held) in zip(ours.files(), active.files(), strict=True)
+        if given is None and held is not None
+    ]
+    if missing:
+        raise Stop(" ".join(missing), Exit.USAGE)
+    if ours != active:
+        console.note("The files here are not those in force; this is what they would make of it.")

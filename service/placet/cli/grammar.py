@@ -1,6 +1,7 @@
 """argparse as this command line uses it, and the options that several commands have."""
 
 import argparse
+from enum import StrEnum
 from typing import Any, Final, NoReturn
 
 from placet.cli.exits import Exit
@@ -83,3 +84,8 @@ def add_store(command: Parser) -> None:
 def add_url(command: Parser, text: str = "where the service is (http://127.0.0.1:8420)") -> None:
     """Add where the service is."""
     command.add_argument("--url", dest="PLACET_URL", metavar="URL", help=text)
+
+
+def words(choices: type[StrEnum]) -> list[str]:
+    """The words themselves: argparse shows choices by their ``repr``."""
+    return [each.value for each in choices]

@@ -8,7 +8,7 @@ from placet.application.enroll import EnrolmentRefused
 from placet.cli.console import Ink
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
-from placet.cli.opened import operating, settings_of
+from placet.cli.opened import is_missing, no_store, operating, settings_of
 
 
 def drop(args: argparse.Namespace, context: Context) -> int:
@@ -18,8 +18,8 @@ def drop(args: argparse.Namespace, context: Context) -> int:
 
 async def _drop(args: argparse.Namespace, context: Context) -> int:
     settings, console = settings_of(args, context), context.console
-    if settings.store.embedded and not settings.store.data_dir.exists():
-        raise Stop("There is no store yet, and so no rules in force.")
+    if is_missing(settings):
+        raise no_store(settings)
     if not args.yes:
         if not context.can_ask:
             raise Stop(

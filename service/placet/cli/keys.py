@@ -20,7 +20,7 @@ from placet.cli.console import Ink
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
 from placet.cli.layout import Column, duration, table
-from placet.cli.opened import operating, settings_of
+from placet.cli.opened import check_is_there, operating, settings_of
 from placet.domain.errors import StoreUnavailable
 from placet.settings import Settings
 from placet.store.embedded_errors import EmbeddedError
@@ -39,7 +39,7 @@ _COLUMNS: Final = (
 
 def list_(args: argparse.Namespace, context: Context) -> int:
     """List the keys, without their secrets."""
-    path = _path(settings_of(args, context))
+    path = _there(settings_of(args, context))
     _show(keyring_file.load(path), context, [f"Keyring {path}"], {})
     return Exit.OK
 
@@ -62,19 +62,30 @@ def create(args: argparse.Namespace, context: Context) -> int:
 def rotate(args: argparse.Namespace, context: Context) -> int:
     """Let the next key sign."""
     settings = settings_of(args, context)
-    ring = keyring_file.update(_path(settings), lambda ring: ring.rotate(SystemClock().now_ms()))
+    ring = keyring_file.update(_there(settings), lambda ring: ring.rotate(SystemClock().now_ms()))
     return _changed(ring, settings, context, f"Key {ring.active.kid} signs from now on.")
 
 
 def revoke(args: argparse.Namespace, context: Context) -> int:
     """Take all trust from a key."""
     settings = settings_of(args, context)
-    ring = keyring_file.update(_path(settings), lambda ring: ring.revoke(args.kid, SystemClock().now_ms()))
+    ring = keyring_file.update(_there(settings), lambda ring: ring.revoke(args.kid, SystemClock().now_ms()))
     return _changed(ring, settings, context, f"Key {args.kid} is trusted no more.")
 
 
 def _path(settings: Settings) -> Path:
     return settings.keys.keyring_file or settings.store.data_dir / KEYRING_NAME
+
+
+def _there(settings: Settings) -> Path:
+    """The keyring's path, where there is one or it is somewhere that an operator named.
+
+    Raises:
+        Stop: It would be in the data directory, and is not.
+    """
+    if settings.keys.keyring_file is None:
+        check_is_there(settings, store=False)
+    return _path(settings)
 
 
 def _changed(ring: Keyring, settings: Settings, context: Context, done: str) -> int:

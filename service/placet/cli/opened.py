@@ -1,22 +1,23 @@
 """The store as an operator's command uses it: with the data directory's rights, or over the URL.
 
 A command works beside a service that runs, through its store, and where none runs, through a store that
-lives as long as the command.
+lives as long as the command. Only a command that enters somebody begins a store where there is none.
 """
 
 import argparse
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+import shlex
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 
-from placet.bootstrap import Services, open_services
+from placet.bootstrap import KEYRING_NAME, Services, open_services
 from placet.cli import parser
 from placet.cli.console import Console
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
 from placet.settings import Settings, SettingsError, load
-from placet.store.embedded import open_embedded
+from placet.store.embedded import has_begun, open_embedded
 from placet.store.embedded_errors import EmbeddedError
 from placet.store.opened import StoreRefused, open_store
 from placet.store.stream import Transition
@@ -46,6 +47,46 @@ def _as_typed(problem: str, typed: Sequence[str]) -> str:
     return f"{parser.option(name)} {rest}" if name in typed else problem
 
 
+def is_missing(settings: Settings) -> bool:
+    """Whether the store is one of our own that nobody has begun yet."""
+    return settings.store.embedded and not has_begun(settings.store.data_dir)
+
+
+def no_store(settings: Settings) -> Stop:
+    """What is said where a store is missing that a command would have looked into."""
+    return Stop(
+        f"There is no store at {settings.store.data_dir.absolute()}. Name the data directory of the service "
+        "with --data-dir or PLACET_DATA_DIR; or start it first: `placet serve`.",
+        Exit.UNREACHABLE,
+    )
+
+
+def named(settings: Settings, environ: Mapping[str, str]) -> str:
+    """What to add to a command so that it finds this data directory; nothing where it is the usual one."""
+    home = {name: environ[name] for name in ("HOME", "XDG_STATE_HOME") if name in environ}
+    if not settings.store.embedded or (home and settings.store.data_dir == load(home).store.data_dir):
+        return ""
+    return f" --data-dir {shlex.quote(str(settings.store.data_dir.absolute()))}"
+
+
+def check_is_there(settings: Settings, *, store: bool = True) -> None:
+    """Refuse to begin a store, or a keyring beside a store.
+
+    Args:
+        settings: Where they are.
+        store: Whether the command needs more than the keyring.
+
+    Raises:
+        Stop: One of them is missing.
+    """
+    ring = settings.store.data_dir / KEYRING_NAME
+    lacks_ring = settings.keys.keyring_file is None and not ring.exists()
+    if is_missing(settings) and (store or lacks_ring):
+        raise no_store(settings)
+    if lacks_ring:
+        raise Stop(f"{ring.absolute()} is missing, and without it the store there is of no use: put it back.")
+
+
 @contextmanager
 def telling_faults() -> Iterator[None]:
     """Turn what keeps a store from being used into a plain end."""
@@ -67,16 +108,26 @@ async def open_socket(settings: Settings) -> AsyncIterator[Path | None]:
 
 @asynccontextmanager
 async def opening(
-    settings: Settings, console: Console, *, heard: Callable[[Transition], None] = lambda _: None
+    settings: Settings,
+    console: Console,
+    *,
+    begins: bool = False,
+    heard: Callable[[Transition], None] = lambda _: None,
 ) -> AsyncIterator[Services]:
     """Everything over the store, for the length of one command; nothing of it runs by itself.
 
-    ``heard`` is told of transitions, once the command has the stream read.
+    Args:
+        settings: Where it is.
+        console: Told what takes long.
+        begins: The command may begin a store and a keyring where there are none.
+        heard: Told of transitions, once the command has the stream read.
 
     Raises:
-        Stop: The store can't be reached or used.
+        Stop: The store is not there, or can't be reached or used.
         KeyringError: The keyring can't be used.
     """
+    if not begins:
+        check_is_there(settings)
     # A command says in its own words what went wrong below.
     logging.getLogger().addHandler(logging.NullHandler())
     where = "the store" if settings.store.embedded else "the store of PLACET_REDIS_URL"
@@ -98,7 +149,7 @@ async def opening(
 
 
 @asynccontextmanager
-async def operating(settings: Settings, console: Console) -> AsyncIterator[Services]:
+async def operating(settings: Settings, console: Console, *, begins: bool = False) -> AsyncIterator[Services]:
     """As :func:`opening`, for commands that write.
 
     Raises:
@@ -106,7 +157,7 @@ async def operating(settings: Settings, console: Console) -> AsyncIterator[Servi
             another would be worth nothing.
         StoreUnavailable: The store has gone again.
     """
-    async with opening(settings, console) as services:
+    async with opening(settings, console, begins=begins) as services:
         await services.store.ping()
         faults = await services.readiness.faults()
         if faults:

@@ -5,15 +5,13 @@ hands those on. No option takes a secret: other users of a machine can read a co
 """
 
 import argparse
-from collections.abc import Mapping, Sequence
-from enum import StrEnum
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Any, Final
 
-from placet.cli.arguments import count, digest, listed, scopes
+from placet.cli.approvals_grammar import add_approvals
 from placet.cli.grammar import Parser, add_command, add_group, add_store, add_url
 from placet.cli.policy_grammar import add_files, add_policy
-from placet.domain.model import Risk, Status
+from placet.cli.principals_grammar import add_principals
 
 _EPILOG: Final = """\
 environment:
@@ -31,7 +29,6 @@ exit status:
   130  interrupted by Ctrl-C
   141  whoever read the output has gone
 """
-_A: Mapping[str, str] = MappingProxyType({"client": "a client", "approver": "an approver"})
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
@@ -70,9 +67,8 @@ def _parser() -> Parser:
     parser.set_defaults(command="info:overview", json=False)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _serve(commands)
-    _approvals(commands)
-    _clients(commands)
-    _approvers(commands)
+    add_approvals(commands)
+    add_principals(commands)
     _keys(commands)
     add_policy(commands)
     _audit(commands)
@@ -80,11 +76,6 @@ def _parser() -> Parser:
     add_command(commands, "openapi", "openapi:run", "print the OpenAPI document of the HTTP API")
     add_command(commands, "version", "info:version", "print the version")
     return parser
-
-
-def _words(choices: type[StrEnum]) -> list[str]:
-    """The words themselves: argparse shows choices by their ``repr``."""
-    return [each.value for each in choices]
 
 
 def _serve(commands: Any) -> None:  # noqa: ANN401 - no public type
@@ -144,144 +135,6 @@ def _doctor(commands: Any) -> None:  # noqa: ANN401 - as above
     doctor.add_argument("--yes", action="store_true", help="--reset-clock: cancel without asking you")
     add_files(doctor)
     add_store(doctor)
-
-
-def _approvals(commands: Any) -> None:  # noqa: ANN401 - as above
-    group = add_group(commands, "approvals", "look at approvals and decide them, over HTTP")
-    credential = "What there is to see and to do depends on the credential in PLACET_TOKEN."
-    listing = add_command(group, "list", "approvals:list_", "list approvals, newest first", credential)
-    listing.add_argument("--status", choices=_words(Status), help="only those in this state")
-    listing.add_argument("--capability", metavar="NAME", help="only those of this capability")
-    listing.add_argument("--actor", metavar="ID", help="only those of the actor with this id")
-    listing.add_argument("--run", help="only those of this run")
-    listing.add_argument("--limit", type=count, metavar="N", default=50, help="how many at most (50)")
-    listing.add_argument("--cursor", help="go on where an earlier list ended: what it said then")
-    add_url(listing)
-    show = add_command(group, "show", "approvals:show", "show the card of an approval", credential)
-    _add_approval(show)
-    show.add_argument("--events", action="store_true", help="its audit trail too")
-    show.add_argument("--full", action="store_true", help="a long input to its end (always, off a terminal)")
-    for name in ("approve", "reject"):
-        decide = add_command(
-            group,
-            name,
-            f"approvals:{name}",
-            f"{name} exactly what the card shows",
-            "At a terminal it shows the card and asks. Elsewhere --digest says which card",
-            "you have seen. PLACET_TOKEN holds an approver's credential, or that of a client",
-            "with the scope decide_as; then --as says who decides.",
-        )
-        _add_approval(decide)
-        decide.add_argument(
-            "--digest",
-            type=digest,
-            help="decide at once, on the card you have seen: its 64 digits, as `placet approvals show` "
-            "prints them",
-        )
-        decide.add_argument("--comment", metavar="TEXT", help="a word on it; the agent can read this")
-        decide.add_argument(
-            "--as",
-            dest="speaks_for",
-            metavar="PERSON",
-            help="who decides; only with a decide_as client's credential",
-        )
-        decide.add_argument("--full", action="store_true", help="show a long input to its end")
-    cancel = add_command(
-        group,
-        "cancel",
-        "approvals:cancel",
-        "withdraw a question, or a grant not yet used",
-        "The client that asked may, and one with the scope admin: PLACET_TOKEN says who.",
-    )
-    _add_approval(cancel)
-
-
-def _add_approval(command: Parser) -> None:
-    command.add_argument("id", metavar="ID", help="the approval")
-    add_url(command)
-
-
-def _clients(commands: Any) -> None:  # noqa: ANN401 - as above
-    group = add_group(commands, "clients", "make, list, rotate and revoke service clients")
-    create = _principal(group, "create", "client")
-    create.add_argument(
-        "--scopes",
-        required=True,
-        type=scopes,
-        metavar="A,B",
-        help="what it may do: request (ask), consume (use what was approved), read (see the tenant's "
-        "records), read_input (with their inputs), decide_as (decide for --people and --groups), admin (see "
-        "and cancel everything)",
-    )
-    create.add_argument(
-        "--owner",
-        action="extend",
-        nargs="+",
-        type=listed,
-        default=[],
-        metavar="PERSON",
-        help="the people behind it, who may not approve what it asks for",
-    )
-    create.add_argument(
-        "--capabilities",
-        type=listed,
-        default=(),
-        metavar="A,B",
-        help="request: what it may ask for, as in 'orders.*,mail.send'; anything where absent",
-    )
-    create.add_argument(
-        "--people", type=listed, default=(), metavar="A,B", help="decide_as: the people it speaks for"
-    )
-    create.add_argument(
-        "--groups",
-        type=listed,
-        default=(),
-        metavar="A,B",
-        help="decide_as: the groups of people it speaks for",
-    )
-    create.add_argument("--max-risk", choices=_words(Risk), help="decide_as: the highest risk it may decide")
-    for name in ("list", "rotate"):
-        _principal(group, name, "client")
-    _principal(group, "revoke", "client").add_argument(
-        "--cancel-open", action="store_true", help="cancel all that it has open, too"
-    )
-
-
-def _approvers(commands: Any) -> None:  # noqa: ANN401 - as above
-    group = add_group(commands, "approvers", "make, list, rotate and revoke approvers")
-    create = _principal(group, "create", "approver")
-    create.add_argument("--name", dest="display_name", metavar="NAME", help="the name that others see")
-    create.add_argument("--groups", type=listed, default=(), metavar="A,B", help="the groups they are in")
-    for name in ("list", "rotate"):
-        _principal(group, name, "approver")
-    _principal(group, "revoke", "approver").set_defaults(cancel_open=False)
-
-
-def _principal(group: Any, name: str, kind: str) -> Parser:  # noqa: ANN401 - as above
-    """Add one of the four commands that clients and approvers have in common."""
-    text, *more = {
-        "create": (f"make {_A[kind]}; its credential is shown once",),
-        "list": (f"list the {kind}s that have a live credential",),
-        "rotate": (
-            "issue a further credential; of those before it only the newest lives on",
-            "Two can be live at a time: where there are two, the older dies at once.",
-        ),
-        "revoke": (
-            f"take back all credentials of {_A[kind]}, or one (--key)",
-            "That holds at once, everywhere. The name stays taken; `rotate` brings it back.",
-        ),
-    }[name]
-    function = {"create": f"create_{kind}", "list": "list_"}.get(name, name)
-    command = add_command(group, name, f"principals:{function}", text, *more)
-    command.set_defaults(kind=kind)
-    if name != "list":
-        command.add_argument("name", metavar="NAME" if kind == "client" else "ID", help=f"the {kind}")
-    if name == "revoke":
-        text = f"only the credential with this key id, as `placet {kind}s list` shows it"
-        command.add_argument("--key", metavar="KID", help=text)
-    command.add_argument("--tenant", default="default", help="which tenant ('default')")
-    add_store(command)
-    return command
 
 
 def _keys(commands: Any) -> None:  # noqa: ANN401 - as above

@@ -26,14 +26,16 @@ def check(args: argparse.Namespace, context: Context) -> int:
     )
     files = settings.rules
     try:
-        found = read(settings)
+        read_ = read(settings)
     except RulesInvalid as fault:
         problems, warnings, rulebook = fault.problems, fault.warnings, None
     else:
-        problems, warnings, rulebook = (), found.warnings, found.rulebook
+        problems, warnings, rulebook = (), read_.warnings, read_.rulebook
     out = context.console.out
-    lines = [f"{out.mark(Ink.RED)} {visible(str(problem))}" for problem in problems]
-    lines += [f"{out.mark(Ink.YELLOW)} {visible(str(warning))}" for warning in warnings]
+    told = {Ink.RED: problems, Ink.YELLOW: warnings}
+    lines = [
+        line for ink, found in told.items() for each in found for line in out.marked(ink, visible(str(each)))
+    ]
     document = {
         "ok": rulebook is not None,
         "faults": list(map(_problem, problems)),
@@ -43,7 +45,7 @@ def check(args: argparse.Namespace, context: Context) -> int:
         context.console.result(document, *lines, "", _counted(len(problems)))
         return Exit.FAILED
     document |= {"version": rulebook.generation.version, **_contents(files, rulebook)}
-    lines += [f"{out.mark(Ink.GREEN)} {sentence}" for sentence in summary(files, rulebook)]
+    lines += [line for each in summary(files, rulebook) for line in out.marked(Ink.GREEN, each)]
     context.console.result(document, *lines)
     return Exit.OK
 

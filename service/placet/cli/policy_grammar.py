@@ -16,7 +16,7 @@ def add_policy(commands: Any) -> None:  # noqa: ANN401 - no public type
         "It needs no store and no service. The exit status is 1 where there is a fault.",
     )
     check.add_argument("file", metavar="FILE", nargs="?", help="the policy file (PLACET_POLICY_FILE)")
-    _add_directory(check)
+    add_directory(check)
     explain = add_command(
         group,
         "explain",
@@ -25,7 +25,7 @@ def add_policy(commands: Any) -> None:  # noqa: ANN401 - no public type
         "The request is a file with the JSON body of POST /v1/approvals, or a record of",
         "one that was asked, as `placet approvals show --json` prints it. Credentials are",
         "looked up where the store can be opened. The exit status is 1 where it would be",
-        "refused.",
+        "refused, or could never be approved.",
     )
     explain.add_argument("file", metavar="REQUEST", help="the request; - reads it from standard input")
     explain.add_argument("--client", metavar="NAME", help="who asks (a client that no rule names)")
@@ -49,13 +49,11 @@ def add_files(command: Parser) -> None:
     command.add_argument(
         "--policy", dest="PLACET_POLICY_FILE", metavar="FILE", help="the policy file (PLACET_POLICY_FILE)"
     )
-    _add_directory(command)
+    add_directory(command)
 
 
-def _add_directory(command: Parser) -> None:
-    command.add_argument(
-        "--directory",
-        dest="PLACET_DIRECTORY_FILE",
-        metavar="FILE",
-        help="the directory file beside it (PLACET_DIRECTORY_FILE)",
-    )
+def add_directory(
+    command: Parser, text: str = "the directory file beside it (PLACET_DIRECTORY_FILE)"
+) -> None:
+    """Add where the directory is."""
+    command.add_argument("--directory", dest="PLACET_DIRECTORY_FILE", metavar="FILE", help=text)

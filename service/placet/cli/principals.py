@@ -11,18 +11,21 @@ from collections.abc import Awaitable, Callable
 from itertools import chain
 from typing import Any
 
-from placet.application.enroll import EnrolmentRefused, Issued
+from placet.application.enroll import EnrolmentRefused
 from placet.bootstrap import Services
+from placet.cli import acquainted
 from placet.cli.console import Ink
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
 from placet.cli.invoked import placet
-from placet.cli.opened import operating, settings_of
+from placet.cli.issued import show
+from placet.cli.opened import is_missing, named, operating, settings_of
 from placet.cli.roster import document, listing
 from placet.domain.errors import StoreUnavailable
 from placet.domain.model import Risk
 from placet.domain.principals import Approver, Client, Principal
 from placet.domain.text import visible
+from placet.settings import Settings
 
 Work = Callable[[Services], Awaitable[None]]
 
@@ -39,21 +42,29 @@ def create_client(args: argparse.Namespace, context: Context) -> int:
         groups=args.groups,
         max_risk=None if args.max_risk is None else Risk(args.max_risk),
     )
-
-    async def work(services: Services) -> None:
-        _issued(await services.enrolment.create(client), context, done="made")
-
-    return _run(args, context, work)
+    return _create(client, args, context)
 
 
 def create_approver(args: argparse.Namespace, context: Context) -> int:
     """Make an approver."""
     approver = Approver(tenant=args.tenant, id=args.name, display_name=args.display_name, groups=args.groups)
+    return _create(approver, args, context)
+
+
+def _create(principal: Principal, args: argparse.Namespace, context: Context) -> int:
+    settings = settings_of(args, context)
+    here = acquainted.directory_here(settings)
+    if isinstance(principal, Approver):
+        acquainted.refuse_alias(principal, here)
 
     async def work(services: Services) -> None:
-        _issued(await services.enrolment.create(approver), context, done="made")
+        doubts = await acquainted.warnings(services, principal, here)
+        issued = await services.enrolment.create(principal)
+        for doubt in doubts:
+            context.console.warn(doubt)
+        show(issued, context, done="made")
 
-    return _run(args, context, work)
+    return _run(settings, args, context, work, begins=True)
 
 
 def rotate(args: argparse.Namespace, context: Context) -> int:
@@ -61,9 +72,9 @@ def rotate(args: argparse.Namespace, context: Context) -> int:
 
     async def work(services: Services) -> None:
         issued = await services.enrolment.rotate(args.tenant, _field(args))
-        _issued(issued, context, done="has a new credential")
+        show(issued, context, done="has a new credential")
 
-    return _run(args, context, work)
+    return _run(settings_of(args, context), args, context, work)
 
 
 def list_(args: argparse.Namespace, context: Context) -> int:
@@ -76,7 +87,7 @@ def list_(args: argparse.Namespace, context: Context) -> int:
         lines = listing(found, services.clock.now_ms(), context.console.out) if found else [_nobody(args)]
         context.console.result({"items": [document(each) for each in found]}, *lines)
 
-    return _run(args, context, work)
+    return _run(settings_of(args, context), args, context, work)
 
 
 def revoke(args: argparse.Namespace, context: Context) -> int:
@@ -106,12 +117,19 @@ def revoke(args: argparse.Namespace, context: Context) -> int:
         done = f"{what} is revoked all the same." if told["revoked"] else ""
         console.result(told, *lines, unless_shown=done)
 
-    return _run(args, context, work)
+    return _run(settings_of(args, context), args, context, work)
 
 
-def _run(args: argparse.Namespace, context: Context, work: Work) -> int:
+def _run(
+    settings: Settings, args: argparse.Namespace, context: Context, work: Work, *, begins: bool = False
+) -> int:
+    console = context.console
+    was_missing = is_missing(settings)
+
     async def operate() -> None:
-        async with operating(settings_of(args, context), context.console) as services:
+        async with operating(settings, console, begins=begins) as services:
+            if was_missing:
+                console.warn(_begun(settings, context))
             try:
                 await work(services)
             except StoreUnavailable as fault:
@@ -122,6 +140,15 @@ def _run(args: argparse.Namespace, context: Context, work: Work) -> int:
     except EnrolmentRefused as refusal:
         raise Stop(str(refusal)) from refusal
     return Exit.OK
+
+
+def _begun(settings: Settings, context: Context) -> str:
+    """What is said of a store that this command has begun: it may have been meant for another."""
+    serve = f"{placet()} serve{named(settings, context.environ)}"
+    return (
+        f"There was no store at {settings.store.data_dir.absolute()}; there is one now. No service runs on "
+        f"it: `{serve}` starts one."
+    )
 
 
 def _unsure(args: argparse.Namespace) -> str:
@@ -151,48 +178,6 @@ def _field(args: argparse.Namespace) -> str:
 
 def _shown(args: argparse.Namespace) -> str:
     return f"{args.kind} {visible(args.name)}"
-
-
-def _issued(issued: Issued, context: Context, *, done: str) -> None:
-    """Print a new credential, the only time anybody can."""
-    out, principal = context.console.out, issued.principal
-    kind, _, name = principal.field.partition(":")
-    *older, key = (each.kid for each in principal.keys)
-    ended = [each.kid for each in issued.ended]
-    lines = [
-        f"{out.mark(Ink.GREEN)} {kind.capitalize()} {visible(name)} {done} in tenant {principal.tenant}.",
-        "",
-        f"  PLACET_TOKEN={issued.credential}",
-        "",
-        "  This is shown once. Keep it as you keep a password: the store has only its hash.",
-    ]
-    if older:
-        revoke = _command(principal, "revoke")
-        lines += ["", "  Live now:", f"    {key}  this one"]
-        lines += [f"    {kid}  until the next rotation, or `{revoke} --key {kid}`" for kid in older]
-    died = [f"Key {kid}, the oldest, died of this: whoever still presents it is refused." for kid in ended]
-    lines += [f"{out.mark(Ink.YELLOW)} {line}" for line in died]
-    context.console.result(
-        document(principal) | {"token": issued.credential, "key": key, "ended": ended},
-        *lines,
-        unless_shown=" ".join((_lost(principal, key), *died)),
-    )
-
-
-def _lost(principal: Principal, key: str) -> str:
-    """What to do about a credential that was not shown. Taken back first, it pushes no other one out."""
-    kind, _, name = principal.field.partition(":")
-    return (
-        f"The credential {key} of {kind} {visible(name)} exists, but was not shown: take it back with "
-        f"`{_command(principal, 'revoke')} --key {key}`, then make another with "
-        f"`{_command(principal, 'rotate')}`."
-    )
-
-
-def _command(principal: Principal, verb: str) -> str:
-    kind, _, name = principal.field.partition(":")
-    tenant = "" if principal.tenant == "default" else f" --tenant {principal.tenant}"
-    return f"{placet()} {kind}s {verb} {shlex.quote(visible(name))}{tenant}"
 
 
 def _nobody(args: argparse.Namespace) -> str:

@@ -18,6 +18,11 @@ _SAID: Mapping[str, str] = MappingProxyType(
             "The card is not the one that was looked at, or has changed since. Look at it again, and decide"
             " on that."
         ),
+        "APPROVAL_UNSERIALIZABLE_INPUT": (
+            "The input has no JSON form that everybody would agree on: a name that is there twice, half a"
+            " character, a number out of range, or too deep a nesting."
+        ),
+        "INPUT_TOO_LARGE": "The input has more bytes than the service takes: make it smaller.",
         "INPUT_INVALID": "The service does not take this as it stands.",
         "HOST_NOT_ALLOWED": (
             "The service does not go by the name in PLACET_URL. Call it by one that it has, or have its"
@@ -46,7 +51,9 @@ _FORBIDDEN: Mapping[str, str] = MappingProxyType(
             " person."
         ),
         ForbiddenReason.COMMENT_REQUIRED: "This decision needs a word on it: give one with --comment.",
-        ForbiddenReason.DECISION_NOT_ALLOWED: "The request does not take this decision; take another.",
+        ForbiddenReason.DECISION_NOT_ALLOWED: (
+            "The request, or the rule it is under, does not take this decision; take another."
+        ),
     }
 )
 _OPTIONS: Mapping[str, str] = MappingProxyType(
@@ -58,6 +65,7 @@ _OPTIONS: Mapping[str, str] = MappingProxyType(
         "/comment": "--comment",
         "/cursor": "--cursor",
         "/digest": "--digest",
+        "/input": "--input",
         "/limit": "--limit",
         "/run": "--run",
         "/status": "--status",
@@ -86,6 +94,10 @@ def notes(error: PlacetError) -> Iterator[str]:
             yield f"It may ask for: {', '.join(map(str, patterns))}."
         case {"status": status}:
             yield f"It is {status}."
+        case {"path": path}:
+            yield f"It is at {path}."
+        case {"max_bytes": most}:
+            yield f"It takes {most} bytes at most."
         case {"execution_id": execution}:
             yield f"The execution is {execution}."
     if error.retry_after_ms is not None and not isinstance(error, StoreUnavailable):

@@ -1,6 +1,8 @@
 """What ``placet doctor`` says of the operator's rules: can they be used, and are they in force?"""
 
 from placet.application.activation import ActivationRefused
+from placet.application.enroll import EnrolmentRefused
+from placet.application.known_names import alias_of, doubts
 from placet.bootstrap import Services
 from placet.cli.policy import read, summary
 from placet.domain.authority import Rulebook
@@ -46,6 +48,37 @@ async def in_force(services: Services, rulebook: Rulebook, findings: list[Findin
         findings.append(_finding(Level.WARN, text))
     elif ours.version:
         findings.append(_finding(Level.GOOD, "They are in force."))
+
+
+async def names(services: Services, rulebook: Rulebook, findings: list[Finding]) -> None:
+    """Hold the names in every tenant's credentials against the directory, and add what is found.
+
+    Raises:
+        StoreUnavailable: The store can't be asked.
+    """
+    if rulebook.generation.directory is None:
+        return
+    people = rulebook.people
+    for tenant in await services.store.registry.tenants():
+        try:
+            held = await services.enrolment.all(tenant)
+        except EnrolmentRefused as refused:
+            findings.append(Finding(level=Level.FAIL, subject="principals", text=str(refused)))
+            continue
+        where = "" if tenant == "default" else f" of tenant {tenant}"
+        texts = [
+            f"Approver {name!r}{where} is only an alias of {member.id!r}: the credential has none of their "
+            f"rights. Make one for that id (`placet approvers create`), and revoke this one."
+            for name in held.approvers
+            for member in [alias_of(people, tenant, name)]
+            if member is not None
+        ]
+        texts += [
+            f"Client {name}{where}: {doubt}"
+            for name, client in held.clients.items()
+            for doubt in doubts(people, client, held.approvers.values())
+        ]
+        findings += [Finding(level=Level.WARN, subject="principals", text=text) for text in texts]
 
 
 def _finding(level: Level, text: str) -> Finding:

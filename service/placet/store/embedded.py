@@ -34,6 +34,21 @@ _FIRST_POLL_S = 0.005
 _LAST_POLL_S = 0.1
 
 
+_APPEND_ONLY_NAME = "appendonlydir"
+"""The directory of the append-only files (``appenddirname``): the first start of Valkey makes it."""
+
+
+def has_begun(data_dir: Path) -> bool:
+    """Whether there is a store in a data directory, as far as this user may look; nothing is made."""
+    try:
+        (data_dir / _APPEND_ONLY_NAME).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:  # whoever opens it says what is wrong
+        return True
+    return True
+
+
 def _silent(event: str, /, **facts: object) -> None:
     """Reports nothing."""
 

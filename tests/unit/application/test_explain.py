@@ -7,76 +7,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from placet.application.commands import ActorBody, Create, PresentationBody
-from placet.application.explain import Explanation, explain
+from placet.application.commands import ActorBody, PresentationBody
 from placet.application.rule_words import listed, sentences
 from placet.domain.authority import BUILT_IN, Authority
 from placet.domain.errors import InputInvalid
 from placet.domain.limits import Limits
 from placet.domain.model import ActorKind, Effect, Risk, Verdict
-from placet.domain.people import Member, People, SlackUser, Subject
+from placet.domain.people import Member, People
 from placet.domain.principals import Approver, Client, Scope
 from placet.domain.rules import (
     Approvers,
     CommentRule,
     EditRule,
     Escalation,
-    Policies,
     Rule,
     Stricter,
     Terms,
     When,
 )
+from tests.explaining import BODY, TREASURY, a_rule, an_authority, explained, why_not
 from tests.rulestrategies import GROUPS, PEOPLE, rules, terms
-
-TREASURY = Approvers(groups=frozenset({"treasury"}))
-BODY = Create(
-    capability="orders.refund",
-    actor=ActorBody(id="agent-7", kind=ActorKind.AGENT),
-    effect=Effect.WRITE,
-    input={"amount": 5},
-)
-ANN = Member(
-    tenant="default",
-    id="ann",
-    groups=frozenset({"treasury"}),
-    slack=(SlackUser(team="T1", user="U1"),),
-    subjects=(Subject(iss="https://x", sub="1"),),
-)
-BRIDGE = Client(
-    tenant="default",
-    name="chat",
-    scopes=frozenset({Scope.DECIDE_AS}),
-    people=("ann", "zoe"),
-    max_risk=Risk.HIGH,
-)
-
-
-def an_authority(*rules_: Rule, **members: Any) -> Authority:
-    """Under these rules, with Ann and a bridge that speaks for her."""
-    given: dict[str, Any] = {
-        "tenant": "default",
-        "clients": {"chat": BRIDGE},
-        "approvers": {},
-        "people": People([ANN]),
-        "policies": Policies(version="v", rules=rules_) if rules_ else None,
-    }
-    return Authority(**{**given, **members})
-
-
-def a_rule(**terms_: Any) -> Rule:
-    """One for everything."""
-    return Rule(terms=Terms(**{"rule": "r", "approvers": (TREASURY,), **terms_}), capabilities=("*",))
-
-
-def explained(authority: Authority, body: Create = BODY, client: str | None = None) -> Explanation:
-    """What is said of a request."""
-    return explain(authority, client, body, Limits())
-
-
-def why_not(found: Explanation, person_id: str) -> str | None:
-    """Why somebody can't approve it."""
-    return next(each.why_not for each in found.deciders if each.id == person_id)
 
 
 def test_every_channel_of_a_person_is_named() -> None:
@@ -215,7 +165,7 @@ WORDS: list[tuple[dict[str, Any], str]] = [
         {"quorum": 2},
         "2 different people of the directory approve it, each of whom is in group treasury.",
     ),
-    ({"rejections": 2}, "2 of them together may reject it, and it is off."),
+    ({"rejections": 2}, "It takes 2 different people of them to reject it."),
     ({"channels": frozenset({"web", "api", "chat"})}, "They decide through api, chat or web."),
     ({"step_up": True}, "Whoever approves it has just signed in again."),
     ({"comment": CommentRule.ON_REJECT}, "Whoever rejects it says why."),
@@ -251,6 +201,31 @@ def test_the_built_in_rule_has_words_too() -> None:
     assert listed((), "or") == "nobody"
 
 
+@pytest.mark.parametrize(
+    ("rule", "allowed", "said"),
+    [
+        (a_rule(), ("approve", "reject"), "It can't be approved with changes."),
+        (a_rule(edit=EditRule.YES), ("approve", "reject"), 'it has to list "edit" in allowed_decisions.'),
+        (a_rule(edit=EditRule.YES), ("approve", "edit", "reject"), "which others then approve."),
+    ],
+)
+def test_what_is_said_of_changes_is_of_this_request(rule: Rule, allowed: tuple[str, ...], said: str) -> None:
+    """The rule lets it, and the request has to list it."""
+    body = structs.replace(BODY, allowed_decisions=tuple(map(Verdict, allowed)))
+    assert any(each.endswith(said) for each in explained(an_authority(rule), body).terms)
+
+
+def test_nobody_changes_what_is_redacted() -> None:
+    """Whatever the request lists."""
+    body = structs.replace(
+        BODY,
+        allowed_decisions=(Verdict.EDIT, Verdict.REJECT),
+        presentation=PresentationBody(redact=("/amount",)),
+    )
+    terms_ = explained(an_authority(a_rule(edit=EditRule.COUNTS)), body).terms
+    assert any("nobody changes an input that is withheld or redacted" in each for each in terms_)
+
+
 @given(st.lists(rules(), min_size=1, max_size=3), st.sampled_from(Risk), st.sampled_from(Effect))
 def test_it_says_what_the_judges_do(drawn: list[Rule], risk: Risk, effect: Effect) -> None:
     """Whoever is said to decide through the API can, and nobody else."""
@@ -262,10 +237,11 @@ def test_it_says_what_the_judges_do(drawn: list[Rule], risk: Risk, effect: Effec
     ask_terms = found.rule
     for each in found.deciders:
         voter = authority.voter(Approver(tenant="default", id=each.id))
-        assert (each.why_not is None) is bool(each.channels)
+        assert (each.why_not is None) is each.could
+        assert each.channels == ()
         if ask_terms is None:
-            assert each.channels == ()
-        elif "api" in each.channels:
+            assert each.would == ()
+        elif "api" in each.would:
             assert voter.is_member
 
 

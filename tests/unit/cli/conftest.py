@@ -4,14 +4,21 @@ import errno
 import io
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from fakeredis import FakeAsyncRedis, FakeServer
 from msgspec import Struct
 
-from placet.cli import program
+from placet.application.rulebooks import Source
+from placet.bootstrap import Services
+from placet.cli import explain, principals, program
+from tests.factories import ManualClock
+from tests.harness import Harness, opened
 
 TOKEN = "plc_default_abcdefghijkl_" + "s" * 43
 """A credential, for what must never be shown."""
@@ -61,6 +68,13 @@ class Ran(Struct, frozen=True, kw_only=True):
 Type = Callable[..., Ran]
 
 
+def begun(data_dir: Path) -> Path:
+    """A data directory in which there is a store, as far as a look can tell."""
+    (data_dir / "appendonlydir").mkdir(mode=0o700, parents=True)
+    data_dir.chmod(0o700)
+    return data_dir
+
+
 @pytest.fixture
 def cli(tmp_path: Any) -> Type:
     """Types a command line: ``cli("approvals", "list", answer=…)``.
@@ -96,3 +110,26 @@ def cli(tmp_path: Any) -> Type:
         return Ran(status=int(status), out=streams[1].getvalue(), err=streams[2].getvalue())
 
     return run
+
+
+@pytest.fixture
+def store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeServer:
+    """A store that outlives each command, in place of the one that settings name."""
+    server = FakeServer(server_type="valkey")
+    begun(tmp_path / ".local" / "state" / "placet")
+
+    @asynccontextmanager
+    async def operating(*_: Any, **__: Any) -> AsyncIterator[Services]:
+        async with over(server, tmp_path) as harness:
+            yield harness.services
+
+    monkeypatch.setattr(principals, "operating", operating)
+    monkeypatch.setattr(explain, "opening", operating)
+    return server
+
+
+@asynccontextmanager
+async def over(server: FakeServer, directory: Path, rules: Source | None = None) -> AsyncIterator[Harness]:
+    """A service over that store; ``rules`` are put in force."""
+    async with opened(FakeAsyncRedis(server=server), directory, ManualClock(), rules=rules) as harness:
+        yield harness

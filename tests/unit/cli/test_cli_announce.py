@@ -15,6 +15,7 @@ from placet.domain.errors import StoreUnavailable
 from placet.settings import ServerSettings, Settings, StoreSettings, load
 from placet.settings.secret import Secret
 from placet.store.connection import Finding, Level
+from tests.rulefiles import Files
 from tests.unit.cli.conftest import Screen
 
 BEST_EFFORT = Finding(level=Level.WARN, subject="durability", text="Answers may be lost in a crash.")
@@ -118,6 +119,54 @@ async def test_the_usual_directory_needs_no_option() -> None:
     await announce(a_service(load({"HOME": "/home/x"})), context)
     assert "    placet demo  " in err.getvalue()
     assert "--data-dir" not in err.getvalue()
+
+
+class Snapshots:
+    """Says who has a credential."""
+
+    def __init__(self, *approvers: str) -> None:
+        self._approvers = approvers
+
+    async def snapshot(self, _tenant: str) -> Any:
+        """Of any tenant."""
+        return SimpleNamespace(approvers=self._approvers, clients={})
+
+
+async def hint(files: Files, *approvers: str) -> str:
+    """What is typed next where a directory is in force, and these people have a credential."""
+    err = Screen(terminal=True)
+    console = Console(Screen(terminal=False), err, {"NO_COLOR": "1"})
+    context = Context(console=console, environ={"HOME": "/home/x"}, stdin=Screen(terminal=False))
+    service = a_service(load({"HOME": "/home/x", "PLACET_DIRECTORY_FILE": str(files.directory)}))
+    service.services.directory = Snapshots(*approvers)
+    await announce(service, context)
+    return next(" ".join(line.split()) for line in err.getvalue().splitlines() if "approvers create" in line)
+
+
+@pytest.mark.parametrize(
+    ("approvers", "typed"),
+    [
+        ((), "approvers create ann # and one for Ann Marsh"),
+        (("ann",), "approvers create bob # and one for bob"),
+        (
+            ("ann", "bob", "cy", "dana"),
+            "approvers create ID # and one for an id",
+        ),
+    ],
+)
+async def test_a_person_of_the_directory_comes_first(
+    tmp_path: Path, approvers: tuple[str, ...], typed: str
+) -> None:
+    """Who has no credential yet; anybody else's would be worth little."""
+    assert typed in await hint(Files(tmp_path), *approvers)
+
+
+async def test_a_person_of_another_tenant_is_named_with_it(tmp_path: Path) -> None:
+    """And a file that has become faulty since is no reason to end."""
+    files = Files(tmp_path, None, '[[people]]\nid = "li wei"\ntenant = "blue"\n')
+    assert "approvers create 'li wei' --tenant blue" in await hint(files)
+    files.write(None, "x")
+    assert "approvers create ID" in await hint(files)
 
 
 async def test_a_log_gets_it_as_members(caplog: pytest.LogCaptureFixture) -> None:

@@ -100,7 +100,45 @@ def test_a_tail_can_be_json_lines(cli: Type, following: Callable[..., None]) -> 
 def test_a_spoilt_record_is_not_overlooked(cli: Type, following: Callable[..., None]) -> None:
     """Whoever reads the line is told."""
     following(AuditLine(tenant="t", approval="a", seq=1, at="now", type="requested", by="x", spoilt=True))
-    assert cli("audit", "tail").out == "now  a  requested  by x  THE RECORD WAS CHANGED IN THE STORE\n"
+    assert cli("audit", "tail").out == "now  a  THE RECORD WAS CHANGED IN THE STORE  requested  by x\n"
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Has ``show`` find a trail of these lines."""
+
+    def show(*lines: AuditLine) -> None:
+        async def trail(_tenant: str, _approval_id: str) -> Sequence[AuditLine]:
+            return lines
+
+        @asynccontextmanager
+        async def opening(*_: Any) -> AsyncIterator[Any]:
+            yield SimpleNamespace(audit=SimpleNamespace(trail=trail))
+
+        monkeypatch.setattr(audit, "opening", opening)
+
+    return show
+
+
+def test_a_trail_says_once_what_it_is_about(
+    cli: Type, shown: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In its head; the lines keep to the width of a terminal, parted between words."""
+    monkeypatch.setenv("COLUMNS", "80")
+    shown(LINE, LINE)
+    head, about, first, second, *others = cli("audit", "show", "apr_1", terminal=True).out.splitlines()
+    assert (head, about) == ("apr_1", "orders.refund for agent-7, asked by shop")
+    assert first == "  2027-01-15T08:00:00.000Z  refused  by eve⟨U+202E⟩  over api"
+    assert second == "      APPROVAL_SELF_APPROVAL  3 times  rule payments  credential kkkkkkkkkkkk"
+    assert others == [first, second]
+    assert len(cli("audit", "show", "apr_1").out.splitlines()) == 4
+
+
+def test_a_trail_that_can_not_be_read_has_a_head_all_the_same(cli: Type, shown: Callable[..., None]) -> None:
+    """Of what is known."""
+    shown(AuditLine(tenant="t", approval="a", seq=0, at="now", type="unreadable", by="unknown", spoilt=True))
+    told = "a\n  now  THE RECORD WAS CHANGED IN THE STORE  unreadable  by unknown\n"
+    assert cli("audit", "show", "a").out == told
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from placet.cli.exits import Stop
 from placet.store.ownership import Owner
 from placet.tokens import keyring_file
 from placet.tokens.keyring import ROTATION_WAIT_MS, Keyring
-from tests.unit.cli.conftest import Ran, Type
+from tests.unit.cli.conftest import Ran, Type, begun
 
 
 class Told:
@@ -102,9 +102,16 @@ class TestList:
         assert (ran.status, "`placet keys create` makes it" in ran.said) == (1, True)
 
     def test_the_embedded_store_s_own_is_in_the_data_directory(self, cli: Type, tmp_path: Path) -> None:
-        """Where ``serve`` keeps it."""
-        ran = cli("keys", "list", "--data-dir", str(tmp_path))
-        assert f"There is no keyring at {tmp_path / 'keyring.json'}" in ran.said
+        """Where ``serve`` keeps it. A store that has lost it needs that one back, and no other."""
+        for verb in (["list"], ["rotate"], ["revoke", "k"]):
+            ran = cli("keys", *verb, "--data-dir", str(tmp_path / "data"))
+            assert (ran.status, f"There is no store at {tmp_path / 'data'}." in ran.said) == (3, True)
+        assert list(tmp_path.iterdir()) == []
+        begun(tmp_path / "data")
+        ran = cli("keys", "list", "--data-dir", str(tmp_path / "data"))
+        assert f"{tmp_path / 'data' / 'keyring.json'} is missing" in ran.said
+        keyring_file.load_or_create(tmp_path / "data" / "keyring.json", 0)
+        assert cli("keys", "list", "--data-dir", str(tmp_path / "data")).status == 0
 
 
 class TestCreate:

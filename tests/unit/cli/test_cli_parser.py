@@ -75,7 +75,7 @@ class TestEveryCommand:
             "placet doctor",
             "placet openapi",
             "placet version",
-            *(f"placet approvals {verb}" for verb in ("list", "show", "approve", "reject", "cancel")),
+            *(f"placet approvals {verb}" for verb in ("list", "show", "approve", "edit", "reject", "cancel")),
             *(f"placet {who} {verb}" for who in ("clients", "approvers") for verb in ("create", "list")),
             *(f"placet {who} {verb}" for who in ("clients", "approvers") for verb in ("rotate", "revoke")),
             *(f"placet keys {verb}" for verb in ("create", "list", "rotate", "revoke")),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.rulefiles import DIRECTORY, POLICY, Files
-from tests.unit.cli.conftest import Type
+from tests.unit.cli.conftest import Type, begun
 
 REQUEST = {
     "capability": "orders.refund",
@@ -154,9 +154,12 @@ class TestExplain:
             "--directory", str(files.directory), "--data-dir", str(files.policy.parent / "none"),
         )  # fmt: skip
         assert ran.status == 0
-        assert ran.err == "There is no store here: credentials are taken to be there.\n"
+        assert ran.err == (
+            f"There is no store at {files.policy.parent / 'none'}, so credentials are taken to be there. "
+            "--data-dir or PLACET_DATA_DIR names another.\n"
+        )
         assert ran.out.splitlines() == [
-            "orders.refund (direct), asked by any client that no rule names of tenant default.",
+            "orders.refund (direct), asked in tenant default by a client that no rule names.",
             "Raised by its floor: risk medium to high.",
             "",
             "  mail: no, its capabilities (mail.*) are not for orders.refund.",
@@ -166,7 +169,7 @@ class TestExplain:
             "  stricter 2, where types name bulk and the actor is of kind agent: no.",
             "",
             "  One person approves it, who is in group treasury.",
-            "  One of them may reject it, and it is off.",
+            "  One of them is enough to reject it.",
             "  They decide through any channel.",
             "  Each decision needs a comment.",
             "  The question waits 15m unless asked for longer, 30d at most.",
@@ -252,7 +255,7 @@ class TestExplain:
             "It was asked under rule orders of version ffffffffffff…. By the files here, this holds:"
             in ran.said
         )
-        assert "orders.refund (direct), asked by client shop of tenant default." in ran.out
+        assert "orders.refund (direct), asked in tenant default by client shop." in ran.out
         assert "Raised by its floor: risk low to high." in ran.out
         assert "✓ Rule shop" in ran.out
         hidden = {**record, "input": None, "input_hash": "0" * 64}
@@ -270,14 +273,15 @@ class TestDrop:
 
     def test_it_opens_nothing_by_accident(self, cli: Type, tmp_path: Path) -> None:
         """Without a store there is nothing to do, and without a person it wants --yes."""
-        assert "There is no store yet" in cli("policy", "drop").said
-        (tmp_path / "data").mkdir(mode=0o700)
+        ran = cli("policy", "drop")
+        assert (ran.status, "There is no store at " in ran.said) == (3, True)
+        begun(tmp_path / "data")
         ran = cli("policy", "drop", "--data-dir", str(tmp_path / "data"))
         assert (ran.status, "say --yes" in ran.said) == (2, True)
 
     def test_it_asks_first(self, cli: Type, tmp_path: Path) -> None:
         """No is the default."""
-        (tmp_path / "data").mkdir(mode=0o700)
+        begun(tmp_path / "data")
         ran = cli("policy", "drop", "--data-dir", str(tmp_path / "data"), typed="\n", terminal=True)
         assert (ran.status, "Nothing was changed." in ran.said) == (1, True)
 

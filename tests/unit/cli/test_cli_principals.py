@@ -4,45 +4,21 @@ import asyncio
 import errno
 import re
 import shlex
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fakeredis import FakeAsyncRedis, FakeServer
+from fakeredis import FakeServer
 
 from placet.application.enroll import Enrolment
-from placet.bootstrap import Services
-from placet.cli import principals
 from placet.cli.parser import parse
 from placet.domain.errors import StoreUnavailable
-from tests.factories import ManualClock
-from tests.harness import Harness, opened
-from tests.unit.cli.conftest import Full, Type
+from tests.unit.cli.conftest import Full, Type, over
 
 CREDENTIAL = r"plc_default_[a-z0-9]{12}_[A-Za-z0-9_-]{43}"
 
 
-@pytest.fixture(autouse=True)
-def store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeServer:
-    """A store that outlives each command, in place of the one that settings name."""
-    server = FakeServer(server_type="valkey")
-
-    @asynccontextmanager
-    async def operating(*_: Any) -> AsyncIterator[Services]:
-        async with over(server, tmp_path) as harness:
-            yield harness.services
-
-    monkeypatch.setattr(principals, "operating", operating)
-    return server
-
-
-@asynccontextmanager
-async def over(server: FakeServer, directory: Path) -> AsyncIterator[Harness]:
-    """A service over that store."""
-    async with opened(FakeAsyncRedis(server=server), directory, ManualClock()) as harness:
-        yield harness
+pytestmark = pytest.mark.usefixtures("store")
 
 
 class TestClients:

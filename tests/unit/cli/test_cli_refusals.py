@@ -19,8 +19,10 @@ MET = [
     errors.ApprovalNotFound(),
     errors.ApprovalRejected(),
     errors.ApprovalSelfApproval(),
+    errors.ApprovalUnserializableInput("/input/a"),
     errors.HostNotAllowed(),
     errors.InputInvalid([Issue(path="/approver", message="Name the person you speak for.")]),
+    errors.InputTooLarge(1024),
     errors.InternalError(),
     errors.IssuerUnavailable(),
     errors.RateLimited(RateLimitReason.RATE),
@@ -56,6 +58,8 @@ def test_nothing_is_said_in_the_words_of_http(error: PlacetError) -> None:
             ["It may ask for: mail.send, orders.*."],
         ),
         (errors.ApprovalAlreadyDecided(Status.REJECTED), ["It is rejected."]),
+        (errors.ApprovalUnserializableInput("/input/a"), ["It is at /input/a."]),
+        (errors.InputTooLarge(1024), ["It takes 1024 bytes at most."]),
         (errors.ApprovalConsumed("run-1"), ["The execution is run-1."]),
         (
             errors.InputInvalid(

@@ -1,0 +1,97 @@
+"""Another input for an approval: read strictly, and shown beside the one that was asked for."""
+
+from pathlib import Path
+from typing import Final, TextIO
+
+from msgspec import Raw, Struct
+
+from placet.cli.card import LINES_MAX
+from placet.cli.console import Ink, Terminal
+from placet.cli.exits import Exit, Stop
+from placet.cli.layout import columns_of
+from placet.cli.sheet import MARGIN, Sheet
+from placet.cli.tree import MARK_INKS
+from placet.domain.admission import Fault, FaultKind, admit_value
+from placet.domain.presentation import COLUMNS_MIN, Budget, Edits
+from placet.domain.presentation.edits import edits
+from placet.domain.presentation.tree import DEPTH_MAX, tree
+from placet.domain.text import visible
+
+_FAULTS: Final = {
+    FaultKind.NOT_JSON: "it is not JSON in UTF-8",
+    FaultKind.DUPLICATE_MEMBER: "a name is there twice",
+    FaultKind.LONE_SURROGATE: "a text has half a character (a lone surrogate)",
+    FaultKind.TOO_DEEP: "it is nested too deep",
+    FaultKind.NUMBER_OVERFLOW: "a number is too large",
+    FaultKind.INTEGER_RANGE: "a whole number is beyond 2^53 - 1",
+}
+
+
+class Changes(Struct, frozen=True, kw_only=True):
+    """What would be changed, on a terminal.
+
+    Attributes:
+        lines: Place by place, with a title.
+        warnings: Where something in the new input could mislead.
+        are_none: There are none.
+        were_cut: Not all of them are there.
+    """
+
+    lines: tuple[str, ...]
+    warnings: tuple[str, ...]
+    are_none: bool
+    were_cut: bool
+
+
+def read_input(file: str, stdin: TextIO) -> Raw:
+    """The new input, byte for byte.
+
+    Args:
+        file: Its path; ``-`` for standard input.
+        stdin: That.
+
+    Raises:
+        Stop: It can't be read, or is no JSON that everybody would agree on.
+    """
+    try:
+        raw = stdin.read().encode() if file == "-" else Path(file).read_bytes()
+    except OSError as fault:
+        raise Stop(f"{visible(file)} can't be read ({fault.strerror}).", Exit.USAGE) from fault
+    try:
+        admit_value(raw, max_depth=DEPTH_MAX)
+    except Fault as fault:
+        at = f" (at {visible(fault.pointer)})" if fault.pointer else ""
+        raise Stop(f"--input can't be used: {_FAULTS[fault.kind]}{at}.", Exit.USAGE) from None
+    return Raw(raw)
+
+
+def changes(before: Raw, after: Raw, terminal: Terminal, *, full: bool) -> Changes:
+    """Compare the new input with the one on the card.
+
+    Args:
+        before: That on the card, all of which is shown.
+        after: The new one.
+        terminal: Where; gives width and colours.
+        full: Show everything to its end, however long.
+    """
+    columns = max(terminal.width - len(MARGIN), COLUMNS_MIN)
+    budget = Budget.boundless(columns=columns, cost=columns_of)
+    if not full:
+        budget = Budget(lines=LINES_MAX, columns=columns, whole_view=True, cost=columns_of)
+    found, sheet = edits(before, after, budget), Sheet(terminal)
+    hazards = tree(after, budget, where="the new input").hazards
+    return Changes(
+        lines=(*sheet.section("Your changes", _lines(found, sheet)), ""),
+        warnings=tuple(line for hazard in hazards for line in sheet.warning(hazard.sentence)),
+        are_none=not (found.changes or found.missing),
+        were_cut=found.was_cut,
+    )
+
+
+def _lines(found: Edits, sheet: Sheet) -> list[str]:
+    """What was stands behind a minus, what is behind a plus."""
+    lines: list[str] = []
+    for change in found.changes:
+        lines += sheet.item(f"{change.kind} {change.path or '(the whole input)'}")
+        lines += sheet.signed("-", Ink.RED, change.before) + sheet.signed("+", Ink.GREEN, change.after)
+    return lines + ([sheet.paint(MARGIN + found.mark, *MARK_INKS)] if found.mark else [])

@@ -1,0 +1,158 @@
+"""Who could decide, and whether they are enough."""
+
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from placet.application.commands import ActorBody
+from placet.application.explain import explain
+from placet.domain.authority import Authority
+from placet.domain.limits import Limits
+from placet.domain.model import ActorKind, Risk, Verdict
+from placet.domain.people import Issuer, Member, People
+from placet.domain.principals import Approver
+from placet.domain.rules import (
+    Approvers,
+    EditRule,
+    Rule,
+)
+from tests.explaining import BODY, BRIDGE, a_rule, an_authority, explained, why_not
+
+TEAM = [
+    Member(tenant="default", id=each, groups=frozenset({"treasury"}), aliases=(f"{each}@x",))
+    for each in ("amy", "ben", "cid")
+]
+APPROVERS = {each: Approver(tenant="default", id=each) for each in ("amy", "ben")}
+
+
+def of_team(*rules_: Rule, **members: Any) -> Authority:
+    """Three of the treasury, of whom two have a credential."""
+    given_ = {"clients": {}, "people": People(TEAM), "approvers": APPROVERS, **members}
+    return an_authority(*rules_, **given_)
+
+
+@pytest.mark.parametrize(
+    ("authority", "body", "stuck", "lacking"),
+    [
+        (of_team(a_rule(quorum=2)), {}, None, None),
+        (of_team(a_rule(quorum=3)), {}, None, "It takes 3 people, and now only 2 could."),
+        (of_team(a_rule(), approvers={}), {}, None, "It takes 1 person, and now nobody could."),
+        (
+            of_team(a_rule(quorum=4)),
+            {},
+            "It takes 4 people, and only 3 who are known may approve it.",
+            None,
+        ),
+        (
+            of_team(a_rule(quorum=2, approvers=(Approvers(people=frozenset({"amy"})),))),
+            {},
+            "It takes 2 people, and only 1 who is known may approve it.",
+            None,
+        ),
+        (
+            of_team(a_rule(quorum=3)),
+            {"actor": ActorBody(id="AMY@x", kind=ActorKind.USER)},
+            "It takes 3 people, and of those who may approve it only 2 are not on the asking side.",
+            None,
+        ),
+        (
+            of_team(a_rule(approvers=(Approvers(people=frozenset({"amy"})),))),
+            {"actor": ActorBody(id="amy", kind=ActorKind.AGENT)},
+            "It takes 1 person, and all who may are on the asking side.",
+            None,
+        ),
+        (
+            of_team(a_rule()),
+            {"allowed_decisions": (Verdict.REJECT,)},
+            "It takes 1 person, and nobody who is known may approve it.",
+            None,
+        ),
+    ],
+)
+def test_whether_there_are_enough(
+    authority: Authority, body: dict[str, Any], stuck: str | None, lacking: str | None
+) -> None:
+    """For ever, or as things stand; a person counts once."""
+    found = explained(authority, structs.replace(BODY, **body))
+    assert (found.stuck, found.lacking) == (stuck, lacking)
+
+
+def test_an_alias_is_nobody_of_their_own() -> None:
+    """It is said whose it is, and is not counted beside them."""
+    both = {each: Approver(tenant="default", id=each) for each in ("amy", "amy@x")}
+    found = explained(of_team(a_rule(quorum=2), approvers=both))
+    assert why_not(found, "amy@x") == "an alias of 'amy', whose own credential counts"
+    alone = explained(of_team(approvers=both, people=People(TEAM[:1])))  # under the built-in rule
+    assert [(each.id, each.channels, each.alias_of) for each in alone.deciders] == [
+        ("amy", ("api", "web"), None),
+        ("amy@x", ("api", "web"), "amy"),
+    ]
+
+
+def test_without_a_credential_there_is_another_way_in() -> None:
+    """A bridge needs none of theirs; where credentials are not known, everybody is taken to have one."""
+    bridge = structs.replace(BRIDGE, people=("cid",))
+    found = explained(of_team(a_rule(), clients={"chat": bridge}))
+    assert {each.id: (each.channels, each.would) for each in found.deciders} == {
+        "amy": (("api", "web"), ()),
+        "ben": (("api", "web"), ()),
+        "cid": (("chat",), ("api", "web")),
+    }
+    blind = explain(of_team(a_rule(quorum=3), approvers={}), None, BODY, Limits(), looked_up=False)
+    assert [each.channels for each in blind.deciders] == [("api", "web")] * 3
+    assert (blind.stuck, blind.lacking) == (None, None)
+
+
+def test_whom_the_rule_names_is_known_by_that() -> None:
+    """Somebody who is in no directory, and has no credential yet."""
+    rule = a_rule(approvers=(Approvers(people=frozenset({"eve"})),))
+    found = explained(of_team(rule))
+    assert [(each.id, each.would) for each in found.deciders if each.could] == [("eve", ("api", "web"))]
+
+
+ISSUER = Issuer(iss="https://x", tenant="default", audience="placet", groups_claim="groups")
+
+
+@pytest.mark.parametrize(
+    ("rule", "issuer", "strangers"),
+    [
+        (a_rule(), ISSUER, ("treasury",)),
+        (a_rule(), structs.replace(ISSUER, groups_claim=None), ()),
+        (a_rule(), structs.replace(ISSUER, tenant="blue"), ()),
+        (a_rule(quorum=2), ISSUER, ()),
+        (a_rule(approvers=()), ISSUER, ()),
+        (a_rule(channels=frozenset({"chat"})), ISSUER, ()),
+    ],
+)
+def test_an_issuer_may_know_somebody(rule: Rule, issuer: Issuer, strangers: tuple[str, ...]) -> None:
+    """Of whom nobody here has heard: where the rule names a group, and one person is enough."""
+    found = explained(of_team(rule, people=People([]), approvers={}, issuers={"https://x": issuer}))
+    assert found.strangers == strangers
+    assert (found.stuck is None) is bool(strangers)
+    assert found.lacking is None
+
+
+def test_a_stranger_whom_the_rule_names_signs_in_at_the_issuer() -> None:
+    """They need no credential of ours."""
+    rule = a_rule(approvers=(Approvers(people=frozenset({"oidc:1f"})),))
+    found = explained(of_team(rule, people=People([]), approvers={}, issuers={"https://x": ISSUER}))
+    assert [(each.id, each.channels) for each in found.deciders] == [("oidc:1f", ("api", "web"))]
+
+
+@pytest.mark.parametrize(
+    ("rule", "risk", "could"),
+    [
+        (a_rule(edit=EditRule.COUNTS), Risk.LOW, True),
+        (a_rule(edit=EditRule.COUNTS), Risk.HIGH, False),
+        (a_rule(edit=EditRule.YES), Risk.LOW, False),
+        (a_rule(edit=EditRule.COUNTS, quorum=2), Risk.LOW, False),
+    ],
+)
+def test_what_takes_only_changes_is_approved_by_one_that_counts(
+    rule: Rule, risk: Risk, *, could: bool
+) -> None:
+    """Else nobody is left to approve it."""
+    allowed = (Verdict.EDIT, Verdict.REJECT)
+    found = explained(of_team(rule), structs.replace(BODY, allowed_decisions=allowed, risk=risk))
+    assert (found.stuck is None) is could
