@@ -121,7 +121,7 @@ def _facts(line: AuditLine) -> Iterator[str]:
     if line.channel:
         yield f"over {visible(line.channel)}"
     if line.code:
-        yield visible(line.code)
+        yield visible(line.code) + (f" ({visible(line.reason)})" if line.reason else "")
     if line.count:
         yield f"{line.count} times"
     if line.rule:

@@ -91,7 +91,7 @@ def render(record: Record, terminal: Terminal, *, now_ms: int, full: bool = Fals
         "",
         *_input(card, sheet),
         *sheet.section("Context", [] if card.context is None else sheet.tree(card.context.root)),
-        *sheet.section("Changed by an approver", _edits(card.edits, sheet)),
+        *sheet.section("Changed by an approver", [] if card.edits is None else changed(card.edits, sheet)),
         *sheet.section("The runtime's own words", sheet.quote(card.quoted.lines)),
         *([""] if warnings else []),
         *warnings,
@@ -113,7 +113,8 @@ def trail(events: Sequence[Event], terminal: Terminal) -> list[str]:
     lines = [terminal.paint("Trail", Ink.BOLD) + terminal.paint("  (UTC)", Ink.DIM)]
     for event in events:
         by = visible(event.by) + (f" ({visible(event.channel)})" if event.channel else "")
-        code = f"  {visible(event.code)}" if event.code else ""
+        reason = f" ({visible(event.reason)})" if event.reason else ""
+        code = f"  {visible(event.code)}{reason}" if event.code else ""
         count = f"  {event.count} times" if event.count > 1 else ""
         text = f"{event.at:{_MOMENT}}  {visible(event.type).ljust(9)}  by {by}{code}{count}"
         lines += wrap(text, terminal.width, first="  ", rest="      ")
@@ -162,10 +163,8 @@ def _input(card: Contents, sheet: Sheet) -> list[str]:
     return [head, *sheet.tree(shown.root), *([sheet.paint(mark, *MARK_INKS)] if shown.was_cut else [])]
 
 
-def _edits(edits: Edits | None, sheet: Sheet) -> list[str]:
-    """What was stands behind a minus, what is behind a plus."""
-    if edits is None:
-        return []
+def changed(edits: Edits, sheet: Sheet) -> list[str]:
+    """Place by place: what was stands behind a minus, what is behind a plus."""
     lines: list[str] = []
     for change in edits.changes:
         lines += sheet.item(f"{change.kind} {change.path or '(the whole input)'}")

@@ -5,14 +5,13 @@ from typing import Final, TextIO
 
 from msgspec import Raw, Struct
 
-from placet.cli.card import LINES_MAX
-from placet.cli.console import Ink, Terminal
+from placet.cli.card import LINES_MAX, changed
+from placet.cli.console import Terminal
 from placet.cli.exits import Exit, Stop
 from placet.cli.layout import columns_of
 from placet.cli.sheet import MARGIN, Sheet
-from placet.cli.tree import MARK_INKS
 from placet.domain.admission import Fault, FaultKind, admit_value
-from placet.domain.presentation import COLUMNS_MIN, Budget, Edits
+from placet.domain.presentation import COLUMNS_MIN, Budget
 from placet.domain.presentation.edits import edits
 from placet.domain.presentation.tree import DEPTH_MAX, tree
 from placet.domain.text import visible
@@ -81,17 +80,8 @@ def changes(before: Raw, after: Raw, terminal: Terminal, *, full: bool) -> Chang
     found, sheet = edits(before, after, budget), Sheet(terminal)
     hazards = tree(after, budget, where="the new input").hazards
     return Changes(
-        lines=(*sheet.section("Your changes", _lines(found, sheet)), ""),
+        lines=(*sheet.section("Your changes", changed(found, sheet)), ""),
         warnings=tuple(line for hazard in hazards for line in sheet.warning(hazard.sentence)),
         are_none=not (found.changes or found.missing),
         were_cut=found.was_cut,
     )
-
-
-def _lines(found: Edits, sheet: Sheet) -> list[str]:
-    """What was stands behind a minus, what is behind a plus."""
-    lines: list[str] = []
-    for change in found.changes:
-        lines += sheet.item(f"{change.kind} {change.path or '(the whole input)'}")
-        lines += sheet.signed("-", Ink.RED, change.before) + sheet.signed("+", Ink.GREEN, change.after)
-    return lines + ([sheet.paint(MARGIN + found.mark, *MARK_INKS)] if found.mark else [])

@@ -31,6 +31,7 @@ class Event(Struct, frozen=True, kw_only=True):
     by: str = ""
     channel: str | None = None
     code: str | None = None
+    reason: str | None = None
     count: int = 1
 
 

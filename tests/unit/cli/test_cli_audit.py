@@ -27,7 +27,8 @@ LINE = AuditLine(
     asked_by="shop",
     channel="api",
     credential="k" * 12,
-    code="APPROVAL_SELF_APPROVAL",
+    code="FORBIDDEN",
+    reason="comment-required",
     count=3,
     rule="payments",
 )
@@ -76,7 +77,7 @@ def test_a_tail_tells_each_transition(cli: Type, following: Callable[..., None])
     ran = cli("audit", "tail")
     assert ran.status == Exit.FAILED
     assert ran.out == (
-        "2027-01-15T08:00:00.000Z  apr_1  refused  by eve⟨U+202E⟩  over api  APPROVAL_SELF_APPROVAL  3 times"
+        "2027-01-15T08:00:00.000Z  apr_1  refused  by eve⟨U+202E⟩  over api  FORBIDDEN (comment-required)  3 times"
         "  rule payments  credential kkkkkkkkkkkk  (orders.refund for agent-7)\n"
     )
     assert "Following tenant default; Ctrl-C ends it." in ran.said
@@ -128,8 +129,8 @@ def test_a_trail_says_once_what_it_is_about(
     shown(LINE, LINE)
     head, about, first, second, *others = cli("audit", "show", "apr_1", terminal=True).out.splitlines()
     assert (head, about) == ("apr_1", "orders.refund for agent-7, asked by shop")
-    assert first == "  2027-01-15T08:00:00.000Z  refused  by eve⟨U+202E⟩  over api"
-    assert second == "      APPROVAL_SELF_APPROVAL  3 times  rule payments  credential kkkkkkkkkkkk"
+    assert first == "  2027-01-15T08:00:00.000Z  refused  by eve⟨U+202E⟩  over api  FORBIDDEN"
+    assert second == "      (comment-required)  3 times  rule payments  credential kkkkkkkkkkkk"
     assert others == [first, second]
     assert len(cli("audit", "show", "apr_1").out.splitlines()) == 4
 

@@ -295,13 +295,14 @@ def test_an_answer_without_bottom_is_no_record() -> None:
 
 
 def test_a_trail_has_refusals_and_their_number() -> None:
-    """Who, when, what, with which code, how many."""
+    """Who, when, what, with which code and reason, how many."""
     at = "2027-01-15T08:00:00.000Z"
     refused = {"seq": 2, "at": at, "type": "refused", "by": "eve\x1b", "code": "FORBIDDEN", "count": 3}
+    refused["reason"] = "no-rule"
     events = msgspec.convert([{"seq": 1, "at": at, "type": "requested", "by": "shop"}, refused], list[Event])
     found = card.trail(events, Terminal(Screen(terminal=False), {}))
     assert found == [
         "Trail  (UTC)",
         "  2027-01-15 08:00:00  requested  by shop",
-        "  2027-01-15 08:00:00  refused    by eve⟨U+001B⟩  FORBIDDEN  3 times",
+        "  2027-01-15 08:00:00  refused    by eve⟨U+001B⟩  FORBIDDEN (no-rule)  3 times",
     ]
