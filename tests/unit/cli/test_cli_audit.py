@@ -78,7 +78,8 @@ def test_a_tail_tells_each_transition(cli: Type, following: Callable[..., None])
     assert ran.status == Exit.FAILED
     assert ran.out == (
         "2027-01-15T08:00:00.000Z  apr_1  refused  by eve⟨U+202E⟩  over api"
-        "  FORBIDDEN (comment-required)  3 times  rule payments  credential kkkkkkkkkkkk  (orders.refund for agent-7)\n"
+        "  FORBIDDEN (comment-required)  3 times  rule payments  credential kkkkkkkkkkkk"
+        "  (orders.refund for agent-7)\n"
     )
     assert "Following tenant default; Ctrl-C ends it." in ran.said
 
