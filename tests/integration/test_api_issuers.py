@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import jwt
 import pytest
 from fakeredis import FakeAsyncRedis, FakeServer
 from redis.asyncio import Redis
@@ -28,6 +29,14 @@ capabilities = ["payments.*"]
 tenants = ["default"]
 approvers = { groups = ["ops"] }
 quorum = 2
+
+[[rules]]
+name = "lists"
+capabilities = ["lists.*"]
+tenants = ["default"]
+approvers = { groups = ["ops"] }
+quorum = 2
+rejections = 2
 
 [[rules]]
 name = "edits"
@@ -62,6 +71,10 @@ id = "bob"
 groups = ["ops"]
 
 [[people]]
+id = "cy"
+groups = ["ops"]
+
+[[people]]
 id = "zed"
 tenant = "abroad"
 groups = ["ops"]
@@ -85,6 +98,11 @@ class Scene:
     def holder(self, token: str) -> Party:
         """Somebody with this token."""
         return holder(self.h, "bearer", token)
+
+    async def rotated(self, name: str) -> Party:
+        """An approver with a second credential."""
+        issued = await self.h.services.enrolment.rotate("default", f"approver:{name}")
+        return self.holder(issued.credential)
 
     async def rewritten(self, directory: str) -> None:
         """Another directory is put in force."""
@@ -374,3 +392,42 @@ async def test_who_was_taken_out_of_the_directory_is_no_stranger_to_their_own_ch
     await scene.rewritten(without)
     assert reason(await scene.bearer(groups=["guests"]).decide(changed)) == NOT_AN_APPROVER
     assert record(await bob.decide(changed))["status"] == "approved"
+
+
+class TestLinks:
+    """A person who comes by two ways, whose link is changed while a question waits."""
+
+    LINKED = 'oidc = [{{ iss = "{ours}", sub = "u-1" }}]'
+
+    async def said_yes_and_no(self, scene: Scene) -> tuple[Party, dict[str, Any]]:
+        """Ann approves with her credential and rejects with her token; then nobody knows whose that is."""
+        runtime, ann = await scene.h.client(), await scene.h.approver("ann")
+        asked = await runtime.asked(capability="lists.send")
+        record(await ann.decide(asked))
+        said_no = record(await scene.bearer().decide(asked, "reject"))
+        assert (said_no["quorum"]["approved"], said_no["quorum"]["rejected"]) == (0, 1)
+        await scene.rewritten(DIRECTORY.replace(self.LINKED, ""))
+        return runtime, asked
+
+    async def test_what_was_taken_back_does_not_come_back(self, scene: Scene) -> None:
+        """Her no counts no more, and nor does her yes before it: others decide, and it stays readable."""
+        runtime, asked = await self.said_yes_and_no(scene)
+        seen = await runtime.seen(asked["id"])
+        assert [vote["counts"] for vote in seen["decisions"]] == [False, False]
+        bob = await scene.h.approver("bob")
+        voted = record(await bob.decide(asked))
+        assert (voted["status"], voted["quorum"]["approved"]) == ("pending", 1)
+        cy = await scene.h.approver("cy")
+        record(await cy.decide(asked))
+        token = await runtime.token(asked["id"])
+        claims = jwt.decode(token, options={"verify_signature": False})
+        assert [each["id"] for each in claims["apr"]] == ["bob", "cy"]
+        assert record(await runtime.consume(asked, token))["status"] == "consumed"
+
+    async def test_she_says_it_anew(self, scene: Scene) -> None:
+        """With what counts."""
+        runtime, asked = await self.said_yes_and_no(scene)
+        ann, bob = await scene.rotated("ann"), await scene.h.approver("bob")
+        record(await ann.decide(asked))
+        assert record(await bob.decide(asked))["status"] == "approved"
+        record(await runtime.consume(asked, await runtime.token(asked["id"])))

@@ -1,7 +1,11 @@
 """What votes are worth as things are: told in records, and given anew where they are worth nothing."""
 
+import asyncio
+from typing import Any
+
 import pytest
 
+from placet.application import decide
 from placet.domain import authority
 from placet.store.approvals import Answer, Approvals
 from placet.store.attempts import Ballot
@@ -202,6 +206,83 @@ class TestOnePerson:
             assert refusal(await ann.decide(asked)) == (403, "APPROVAL_SELF_APPROVAL")
             assert record(await bob.decide(asked))["status"] == "approved"
 
+    async def test_who_shares_a_past_with_another_is_refused_not_ignored(self, under: Opening) -> None:
+        """A name that led to one person and then to another: the first has had their say by it."""
+        bob = '[[people]]\nid = "bob"\ngroups = ["treasury"]\n'
+        ruled = await under("quorum = 2", directory=DIRECTORY.replace(bob, bob.replace("bob", "x")) + bob)
+        runtime, (ann, bobby, x) = await ruled.parties("ann", "bob", "x")
+        asked = await runtime.asked()
+        record(await x.decide(asked))
+        hers = DIRECTORY.replace('["ann@example.com"]', '["ann@example.com", "x"]')
+        await ruled.now("quorum = 2", directory=hers)
+        assert record(await ann.decide(asked))["quorum"] == quorum(required=2, approved=1)
+        his = DIRECTORY.replace(bob, bob + 'aliases = ["x"]\n')
+        await ruled.now("quorum = 2", directory=his)
+        assert reason(await bobby.decide(asked)) == (403, "FORBIDDEN", "not-an-approver")
+        assert (await runtime.seen(asked["id"]))["quorum"] == quorum(required=2, approved=1)
+        (cy,) = await ruled.people("cy")
+        assert record(await cy.decide(asked))["status"] == "approved"
+
+
+async def test_what_no_rule_is_for_is_not_decided(under: Opening) -> None:
+    """Not by the rules either: one of two who must reject does not come to be enough."""
+    ruled = await under("rejections = 2")
+    runtime, (ann, _) = await ruled.parties()
+    asked = await runtime.asked()
+    record(await ann.decide(asked, "reject"))
+    ruled.files.write(
+        '[[rules]]\nname = "x"\ncapabilities = ["x"]\napprovers = { people = ["ann"] }', DIRECTORY
+    )
+    await ruled.h.services.activation.reload()
+    assert (await runtime.seen(asked["id"]))["quorum"] == quorum(rejections=2, rejected=1)
+    record(await ann.decide(asked, "reject"))
+    await ann.decide({**asked, "digest": "0" * 64})
+    assert (await runtime.seen(asked["id"]))["status"] == "pending"
+
+
+async def test_what_has_ended_tells_what_counted(under: Opening) -> None:
+    """Then, whoever may decide since; and how many rejections were enough."""
+    ruled = await under("quorum = 2", "rejections = 2")
+    runtime, people = await ruled.parties("ann", "bob", "cy")
+    asked, other = await runtime.asked(), await runtime.asked(input=2)
+    record(await people[0].decide(asked))
+    record(await people[0].decide(other, "reject"))
+    await ruled.now("quorum = 2", directory=WITHOUT_ANN)
+    for person in people[1:]:
+        record(await person.decide(asked))
+    record(await runtime.consume(asked, await runtime.token(asked["id"])))
+    seen = await runtime.seen(asked["id"])
+    assert [vote["counts"] for vote in seen["decisions"]] == [False, True, True]
+    assert seen["quorum"] == quorum(required=2, approved=2, rejections=2)
+    await ruled.now("quorum = 2")
+    assert refusal(await people[1].decide(other)) == (409, "APPROVAL_ALREADY_DECIDED")
+    assert (await runtime.seen(other["id"]))["quorum"] == quorum(required=2, rejected=1)
+
+
+class TestTurns:
+    """Whoever was overtaken waits for a turn; whoever was not waits for nobody."""
+
+    async def test_a_turn_that_does_not_come(self, under: Opening, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The store is at fault then; nothing is lost, and the turn is given back."""
+        monkeypatch.setattr(decide, "TURN_S", 0.01)
+        ruled = await under("quorum = 2")
+        runtime, (ann, bob) = await ruled.parties()
+        asked = await runtime.asked()
+        turns = ruled.h.services.decide._turns
+        lock = turns.setdefault(("default", asked["id"]), asyncio.Lock())
+        overtaken = decide.DecideApproval._once
+
+        async def once(self: Any, caller: Any, approval_id: str, body: Any) -> Any:
+            monkeypatch.setattr(decide.DecideApproval, "_once", overtaken)
+
+        async with lock:
+            monkeypatch.setattr(decide.DecideApproval, "_once", once)
+            assert refusal(await ann.decide(asked)) == (503, "STORE_UNAVAILABLE")
+            assert record(await bob.decide(asked))["quorum"] == quorum(required=2, approved=1)
+        assert record(await ann.decide(asked))["status"] == "approved"
+        del lock
+        assert dict(turns) == {}
+
 
 class TestStore:
     """Who writes the store, and has no key."""
@@ -227,19 +308,38 @@ class TestStore:
         ruled = await under("rejections = 2")
         runtime, (ann, bob) = await ruled.parties()
         sealed: list[bool] = []
-        decide = Approvals.decide
+        cast = Approvals.decide
 
         async def seen(store: Approvals, tenant: str, id_: str, ballot: Ballot, *, epoch: int) -> Answer:
             sealed.append(ballot.sealed.seal != "")
-            return await decide(store, tenant, id_, ballot, epoch=epoch)
+            return await cast(store, tenant, id_, ballot, epoch=epoch)
 
         monkeypatch.setattr(Approvals, "decide", seen)
         asked, own = await runtime.asked(), await runtime.asked(actor={"id": "ann", "kind": "user"})
         await ann.decide(own)
         await ann.decide({**asked, "digest": "0" * 64})
+        await ann.decide(asked, "reject")
         await ann.decide(asked)
         await bob.decide(asked)
-        assert sealed == [False, False, True, False]
+        await bob.decide(asked)
+        assert sealed == [False, False, True, False, True, False]
+
+    @pytest.mark.parametrize("taken", ["zz", "1.5", "", " 1", "-1", "9" * 30])
+    async def test_votes_that_can_not_be_counted(self, under: Opening, taken: str) -> None:
+        """Nobody votes then, and nothing is half written; the record is read as before."""
+        ruled = await under("quorum = 2")
+        runtime, (ann, bob) = await ruled.parties()
+        asked = await runtime.asked()
+        record(await ann.decide(asked))
+        await ruled.h.redis.hset(a(asked), "y", taken)
+        before = await ruled.h.redis.hgetall(a(asked))
+        response = await bob.decide(asked)
+        if taken == "9" * 30:  # a number all the same: it is gone on from
+            assert record(response)["status"] == "approved"
+            return
+        assert refusal(response) == BROKEN
+        assert await ruled.h.redis.hgetall(a(asked)) == before
+        assert (await runtime.seen(asked["id"]))["quorum"] == quorum(required=2, approved=1)
 
 
 async def test_an_input_is_changed_so_many_times(under: Opening, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,8 +34,10 @@ from placet.domain.model import (
     Verdict,
     Vote,
 )
+from placet.domain.tally import slot_of
 from placet.domain.voters import CHANNEL_API
 from placet.settings import ServerSettings
+from placet.store.codec import person_mark
 from placet.tokens.claims import ApproverClaim
 from placet.tokens.issue import mint
 from placet.tokens.keyring import Keyring
@@ -121,8 +123,7 @@ def _asked(ask: Ask, canonical: bytes) -> Approval:
         expires_at_ms=ASKED_MS + Limits().expires_in_default_ms,
         use_by_ms=None,
         required=BUILT_IN.quorum,
-        approved=0,
-        rejected=0,
+        counted=(),
         votes=(),
         consumption=None,
         outcome=None,
@@ -148,8 +149,7 @@ def _decided(pending: Approval, verdict: Verdict) -> Approval:
         pending,
         status=Status.APPROVED if granted else Status.REJECTED,
         use_by_ms=use_by_ms if granted else None,
-        approved=int(granted),
-        rejected=int(not granted),
+        counted=((person_mark(slot_of(vote)), verdict),),
         votes=(CastVote(vote=vote, sealed=_UNSEALED, at_ms=DECIDED_MS),),
         now_ms=DECIDED_MS,
     )

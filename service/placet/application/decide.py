@@ -11,8 +11,7 @@ from placet.application.directory import Caller
 from placet.application.grants import Seals, hashes_of
 from placet.application.rulings import error_for, word_of
 from placet.application.views import sight_of
-from placet.domain import binding
-from placet.domain.authority import BUILT_IN
+from placet.domain import binding, machine
 from placet.domain.canonical import canonicalize
 from placet.domain.error_terms import Issue
 from placet.domain.errors import InputInvalid, PlacetError, StoreUnavailable
@@ -27,14 +26,17 @@ from placet.store.attempts import Ballot
 from placet.store.codec import encode, pack_votes
 from placet.store.record import Record
 
+TURN_S = 5.0
+"""How long a voter who was overtaken waits for a turn: where each takes so long the store is at fault."""
+
 
 class DecideApproval:
     """The use case: every channel's decisions end here.
 
     Two round trips: who may vote depends on what is asked and who has voted, so the record is read first. If
     somebody votes in between, the script takes nothing and it is read again; it judges the state for itself,
-    and the words never change. Those who vote on one record here take turns, so that only other replicas can
-    be faster.
+    and the words never change. Whoever was overtaken takes turns with the others here that were, so that
+    many who vote at once don't keep each other from it.
     """
 
     def __init__(
@@ -61,17 +63,32 @@ class DecideApproval:
             Rejudge: Credentials changed meanwhile.
         """
         self._check(caller, body)
+        approval = await self._once(caller, approval_id, body)
+        if approval is not None:
+            return approval
         turn = self._turns.setdefault((caller.tenant, approval_id), asyncio.Lock())
-        async with turn:
+        try:
+            async with asyncio.timeout(TURN_S):
+                await turn.acquire()
+        except TimeoutError:
+            raise StoreUnavailable from None
+        try:
             for _ in range(OVERTAKEN_MAX):
-                read = await self._store.get(caller.tenant, approval_id, epoch=caller.epoch)
-                if read.record is None:
-                    raise error_for(read.ruling)
-                ballot, refusal = self._ballot(caller, body, read.record)
-                answer = await self._store.decide(caller.tenant, approval_id, ballot, epoch=caller.epoch)
-                if answer.ruling is not Ruling.STALE:
-                    return self._taken(answer, refusal)
+                approval = await self._once(caller, approval_id, body)
+                if approval is not None:
+                    return approval
+        finally:
+            turn.release()
         raise StoreUnavailable
+
+    async def _once(self, caller: Caller, approval_id: str, body: Decide) -> Approval | None:
+        """Vote; ``None`` where somebody else did between reading the record and that."""
+        read = await self._store.get(caller.tenant, approval_id, epoch=caller.epoch)
+        if read.record is None:
+            raise error_for(read.ruling)
+        ballot, refusal = self._ballot(caller, body, read.record)
+        answer = await self._store.decide(caller.tenant, approval_id, ballot, epoch=caller.epoch)
+        return None if answer.ruling is Ruling.STALE else self._taken(answer, refusal)
 
     def _taken(self, answer: Answer, refusal: PlacetError | None) -> Approval:
         if answer.ruling is Ruling.REFUSED and refusal is not None:
@@ -91,12 +108,14 @@ class DecideApproval:
         authority, ask, tally = caller.authority, shown.ask, Tally.of(shown)
         voter = authority.voter(caller.principal, "" if body.approver is UNSET else body.approver.id)
         refusal = authority.judge_vote(voter, ask, body.decision, body.comment, tally)
-        terms = authority.terms(ask) or BUILT_IN  # where there are none, nobody gets past the refusal
+        terms = authority.terms(ask)
         change = None if body.input is UNSET else _change(ask, body, counts=authority.edit_counts(ask, tally))
         takes = refusal is None and votable and body.digest == shown.digest
         if change is not None and change.digest == shown.digest and takes:
             raise InputInvalid([Issue(path="/input", message="It changes nothing; approve instead.")])
-        person, needed = authority.known_as(voter, tally), tally.needed(ask, terms)
+        person, needed = authority.last_words(tally).slot_for(voter), authority.needed(ask, tally)
+        weighed = [(slot_of(cast), worth) for cast, worth in authority.weighed(ask, tally)]
+        takes = takes and not machine.reverses(dict(weighed).get(person), body.decision)
         vote = Vote(
             decision=body.decision,
             approver=voter.person,
@@ -106,7 +125,7 @@ class DecideApproval:
             digest=body.digest,
             credential=caller.credential,
             key=person,
-            rule=terms.rule,
+            rule=None if terms is None else terms.rule,
             policy=authority.version,
             seen_at_ms=shown.now_ms,
             edited=None if change is None else _edited_by(change),
@@ -123,9 +142,9 @@ class DecideApproval:
             required=needed.approvals,
             rejections=needed.rejections,
             seen=record.votes,
-            weighed=pack_votes((slot_of(cast), worth) for cast, worth in authority.weighed(ask, tally)),
+            weighed=pack_votes(weighed),
             change=change,
-            use_within_most_ms=terms.use_within_ms[1] or USE_WITHIN_MAX_MS,
+            use_within_most_ms=(terms and terms.use_within_ms[1]) or USE_WITHIN_MAX_MS,
         )
         return ballot, refusal
 

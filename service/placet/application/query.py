@@ -16,7 +16,7 @@ from placet.application.rulings import error_for
 from placet.application.views import Sight, sight_of
 from placet.application.waiters import Waiters, resolve
 from placet.domain.errors import ApprovalNotFound, Forbidden, InternalError
-from placet.domain.model import Approval, Status, TrailEntry, Vote
+from placet.domain.model import Approval, Status, TrailEntry
 from placet.domain.principals import Client, Principal, Scope
 from placet.domain.tally import Tally
 from placet.store import keys
@@ -255,7 +255,7 @@ class ReadApprovals:
             return None
         if not isinstance(who, Client) or who.name not in {ask.asked_by, ask.audience}:
             return None
-        granting = frozenset(map(id, _granting(caller, approval)))
+        granting = frozenset(map(id, caller.authority.granting(ask, Tally.of(approval))))
         try:
             key = self._ring.signing_key()
         except KeyringError as fault:
@@ -281,13 +281,6 @@ class ReadApprovals:
             use_by_ms=approval.use_by_ms,
             minted=self._ring.minted,
         )
-
-
-def _granting(caller: Caller, approval: Approval) -> tuple[Vote, ...]:
-    """The votes that made a grant, proven before they are shown: no more than it took."""
-    tally = Tally.of(approval)
-    approvals = tally.approvals
-    return approvals if len(approvals) <= tally.required else caller.authority.granting(approval.ask, tally)
 
 
 def _index(caller: Principal, filters: Filters) -> str:

@@ -5,10 +5,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from placet.domain.authority import BUILT_IN, Authority
+from placet.domain.authority import Authority
 from placet.domain.errors import Forbidden
 from placet.domain.model import Approval, Status, Verdict, Vote
-from placet.domain.tally import Needed, Tally
+from placet.domain.tally import Needed, Tally, slot_of
+from placet.store.codec import person_mark
 
 _COUNTED: Final = frozenset({Verdict.APPROVE, Verdict.REJECT})
 
@@ -34,13 +35,22 @@ class Standing(Struct, frozen=True, kw_only=True):
 
 def as_decided(approval: Approval) -> Standing:
     """How a record stood when it was decided, or stands where nobody has voted."""
-    tally = Tally.of(approval)
+    tally, counted = Tally.of(approval), dict(approval.counted)
+    counting = [vote for vote in tally.standing if _is_worth(vote, counted.get(person_mark(slot_of(vote))))]
+    rejected = sum(vote.decision is Verdict.REJECT for vote in counting)
+    needed = tally.asked_for(approval.ask)
+    if approval.status is Status.REJECTED:  # by rules that may have come to ask for fewer
+        needed = needed._replace(rejections=min(needed.rejections, rejected))
     return Standing(
-        needed=Needed(approval.required, approval.ask.rejections),
-        approved=approval.approved if tally.votes else 0,
-        rejected=approval.rejected if tally.votes else 0,
-        counting=_which(tally, (*tally.approvals, *_rejections(tally))),
+        needed=needed,
+        approved=len(counting) - rejected,
+        rejected=rejected,
+        counting=_which(tally, counting),
     )
+
+
+def _is_worth(vote: Vote, worth: Verdict | None) -> bool:
+    return worth is (Verdict.REJECT if vote.decision is Verdict.REJECT else Verdict.APPROVE)
 
 
 def standing_of(authority: Authority, approval: Approval, suspended: Forbidden | None = None) -> Standing:
@@ -60,7 +70,7 @@ def standing_of(authority: Authority, approval: Approval, suspended: Forbidden |
         return as_decided(approval)
     rejected = sum(vote.decision is Verdict.REJECT for vote in counting)
     return Standing(
-        needed=tally.needed(ask, authority.terms(ask) or BUILT_IN),
+        needed=authority.needed(ask, tally),
         approved=len(counting) - rejected,
         rejected=rejected,
         counting=_which(tally, counting),

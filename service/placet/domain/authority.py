@@ -6,7 +6,7 @@ What it can't answer safely it refuses: critical risk, and inputs that nobody he
 Pure: everything is judged from the arguments. Judgements are ``None`` (allowed) or the error to refuse with.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -15,13 +15,14 @@ from msgspec import UNSET, Struct, structs
 from placet.domain.error_terms import ForbiddenReason
 from placet.domain.errors import ApprovalSelfApproval, Forbidden, PlacetError
 from placet.domain.generation import NO_FILES, Generation
-from placet.domain.identities import Identities, Said, is_unclear
+from placet.domain.identities import Identities
+from placet.domain.last_words import LastWords, Said
 from placet.domain.limits import CHANGES_MAX
 from placet.domain.model import ActorKind, Ask, Effect, Risk, Verdict, Vote
 from placet.domain.people import Issuer, People
 from placet.domain.principals import Client, Principal, Scope
 from placet.domain.rules import Claims, CommentRule, EditRule, Policies, Terms
-from placet.domain.tally import Tally
+from placet.domain.tally import Needed, Tally
 from placet.domain.text import says_something
 from placet.domain.voters import Voter, includes, is_named
 
@@ -149,14 +150,14 @@ class Authority(Identities, frozen=True, kw_only=True):
         verdict: Verdict,
         comment: str | None,
         tally: Tally,
-        said: Sequence[Said],
+        said: LastWords,
     ) -> PlacetError | None:
         terms = self.terms(ask)
         rejects = verdict is Verdict.REJECT
         if (
             terms is None
             or not self.entitled(voter, ask, terms, tally)
-            or (self._is_counted(ask, terms, tally, rejects=rejects) and is_unclear(voter, said))
+            or (self._is_counted(ask, terms, tally, rejects=rejects) and said.is_unclear(voter))
         ):
             return Forbidden(ForbiddenReason.NOT_AN_APPROVER)
         # A fresh sign-in is the web's to ask for; a refusal needs none.
@@ -183,6 +184,11 @@ class Authority(Identities, frozen=True, kw_only=True):
             return needed.rejections > 1
         changeable = terms.edit is not EditRule.NO or tally.changes > 0
         return needed.approvals > 1 or needed.rejections > 1 or changeable
+
+    def needed(self, ask: Ask, tally: Tally) -> Needed:
+        """How many people it takes; what no rule is for any more takes as many as it did."""
+        terms = self.terms(ask)
+        return tally.needed(ask, terms) if terms is not None else tally.asked_for(ask)
 
     def edit_counts(self, ask: Ask, tally: Tally) -> bool:
         """Whether a change counts as its author's approval today; on a grave call never as the only one."""
@@ -247,7 +253,7 @@ class Authority(Identities, frozen=True, kw_only=True):
         reason = ForbiddenReason.APPROVER_NO_LONGER_ENTITLED if lost else ForbiddenReason.QUORUM_NO_LONGER_MET
         return Forbidden(reason)
 
-    def _could(self, word: Said, ask: Ask, tally: Tally, said: Sequence[Said]) -> bool:
+    def _could(self, word: Said, ask: Ask, tally: Tally, said: LastWords) -> bool:
         """Whether somebody could cast a vote today the way they did."""
         if word.principal is None:
             return False

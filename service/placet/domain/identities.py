@@ -6,15 +6,15 @@ the same key. What a person may do is :mod:`placet.domain.authority`'s to say.
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from msgspec import UNSET, Struct, structs
 
 from placet.domain.identity import fold
+from placet.domain.last_words import LastWords
 from placet.domain.model import Ask, Person, Vote
 from placet.domain.people import Issuer, People
 from placet.domain.principals import Approver, Client, Principal
-from placet.domain.tally import Tally, slot_of
+from placet.domain.tally import Tally
 from placet.domain.voters import (
     CHANNEL_API,
     CHANNEL_SLACK,
@@ -22,30 +22,8 @@ from placet.domain.voters import (
     OWN_CHANNELS,
     Voter,
     elsewhere,
-    may_be_one,
 )
 from placet.domain.vouched import Vouched
-
-
-class Said(NamedTuple):
-    """The last word of somebody.
-
-    Attributes:
-        vote: What they said.
-        voter: Who they are today.
-        principal: Who brought it in, where they could today.
-        is_author: Whether they made the input what it is.
-    """
-
-    vote: Vote
-    voter: Voter
-    principal: Principal | None
-    is_author: bool
-
-    @property
-    def is_alive(self) -> bool:
-        """Whether what was shown for it still counts."""
-        return self.principal is not None
 
 
 class Identities(Struct, frozen=True, kw_only=True):
@@ -178,26 +156,12 @@ class Identities(Struct, frozen=True, kw_only=True):
             for owner in client.owners
         )
 
-    def known_as(self, voter: Voter, tally: Tally) -> str:
-        """What tells a voter from others in a record: what did when they last voted, if they have."""
-        mine = (slot_of(each.vote) for each in self.last_words(tally) if each.voter.key == voter.key)
-        return next(mine, voter.key)
-
     def _are_one(self, name: str, other: str) -> bool:
         return self.people.key(self.tenant, name) == self.people.key(self.tenant, other)
 
-    def last_words(self, tally: Tally) -> tuple[Said, ...]:
-        """The last word of everyone who has voted since the input was last changed, the change included.
-
-        Of everyone as they are today: who was two by the directory of then, and is one by now, has one.
-        """
-        last: dict[str, Said] = {}
-        for vote in tally.since_changed:
-            voter = self.caster(vote)
-            before = last.pop(voter.key, None)
-            is_author = vote.edited is not None or (before is not None and before.is_author)
-            last[voter.key] = Said(vote, voter, self.behind(vote), is_author)
-        return tuple(last.values())
+    def last_words(self, tally: Tally) -> LastWords:
+        """Everybody's, on the input as it is."""
+        return LastWords(tally.since_changed, self.caster, self.behind)
 
     def behind(self, vote: Vote) -> Principal | None:
         """Who brought a vote in, where they could today: the bridge it came over, or the person."""
@@ -213,15 +177,6 @@ class Identities(Struct, frozen=True, kw_only=True):
         # Over the API there is no other way in than a credential of one's own or an issuer's word.
         ways_in = {CHANNEL_SLACK: member.slack, CHANNEL_WEB: member.subjects} if member is not None else {}
         return Approver(tenant=self.tenant, id=person_id) if ways_in.get(vote.channel) else None
-
-
-def is_unclear(voter: Voter, said: Iterable[Said]) -> bool:
-    """Whether they may be somebody else whose word stands, or who changed the input; or a member."""
-    return voter.mistakable or any(
-        may_be_one(voter, each.voter) or (slot_of(each.vote) == voter.key != each.voter.key)
-        for each in said
-        if each.is_alive or each.is_author
-    )
 
 
 def _showing(principal: Principal | None, vote: Vote) -> Principal | None:

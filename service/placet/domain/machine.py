@@ -249,9 +249,13 @@ def judge_decide(state: State, attempt: Decide, now_ms: int) -> Ruling:
         return Ruling.MISMATCH
     if attempt.refusal:
         return Ruling.REFUSED
-    approves_own = mine is Verdict.EDIT and attempt.verdict is Verdict.APPROVE
-    turns = mine is Verdict.REJECT and attempt.verdict is not Verdict.REJECT
-    return Ruling.REVERSED if approves_own or turns else Ruling.OK
+    return Ruling.REVERSED if reverses(mine, attempt.verdict) else Ruling.OK
+
+
+def reverses(mine: Verdict | None, verdict: Verdict) -> bool:
+    """Whether a vote takes back what can't be: a rejection, or that one is the author of a mere change."""
+    approves_own = mine is Verdict.EDIT and verdict is Verdict.APPROVE
+    return approves_own or (mine is Verdict.REJECT and verdict is not Verdict.REJECT)
 
 
 def is_rejected_by_now(state: State, attempt: Decide, now_ms: int) -> bool:

@@ -249,6 +249,7 @@ class Approval(Struct, frozen=True, kw_only=True):
     ``input`` is the canonical effective input, ``None`` where the service never held it or has
     erased it. ``input_hash`` and ``digest`` are those of the effective input. ``nonce`` is of the call
     that created it: the ask's seal covers it, so that no vote on one record counts for another.
+    ``counted`` are the marks of those whose votes counted when the latest was taken, and what each was worth.
     ``ends`` are the terminal states that its log tells of: one at most, and the present one, unless the
     store was tampered with.
     """
@@ -264,14 +265,23 @@ class Approval(Struct, frozen=True, kw_only=True):
     expires_at_ms: int
     use_by_ms: int | None
     required: int
-    approved: int
-    rejected: int
+    counted: tuple[tuple[str, Verdict], ...]
     votes: tuple[CastVote, ...]
     consumption: Consumption | None
     outcome: Outcome | None
     requested: Requested | None
     now_ms: int
     ends: frozenset[Status] = frozenset()
+
+    @property
+    def approved(self) -> int:
+        """How many approvals counted."""
+        return sum(worth is Verdict.APPROVE for _, worth in self.counted)
+
+    @property
+    def rejected(self) -> int:
+        """How many rejections counted."""
+        return sum(worth is Verdict.REJECT for _, worth in self.counted)
 
     @property
     def waited_ms(self) -> int:

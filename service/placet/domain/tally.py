@@ -66,11 +66,15 @@ class Tally(Struct, frozen=True, kw_only=True):
         """How many times the input was changed."""
         return sum(each.edited is not None for each in self.votes)
 
+    def asked_for(self, ask: Ask) -> Needed:
+        """How many it took by the rules of then, and of every vote since."""
+        return Needed(approvals=max(ask.required, self.required), rejections=ask.rejections)
+
     def needed(self, ask: Ask, terms: Terms) -> Needed:
         """How many it takes by the rules of today, which only ever make a question stricter."""
+        then = self.asked_for(ask)
         return Needed(
-            approvals=max(ask.required, self.required, terms.quorum),
-            rejections=min(ask.rejections, terms.rejections),
+            approvals=max(then.approvals, terms.quorum), rejections=min(then.rejections, terms.rejections)
         )
 
 

@@ -50,12 +50,6 @@ class Voter(Struct, frozen=True, kw_only=True):
         return self.also | {self.key}
 
 
-def may_be_one(voter: Voter, other: Voter) -> bool:
-    """Whether two who are told apart share a name all the same, and the directory does not know both."""
-    known = voter.is_member and other.is_member
-    return voter.key != other.key and not known and not voter.names.isdisjoint(other.names)
-
-
 def elsewhere(member: Member | None, word: Vouched | UnsetType) -> Iterable[str]:
     """What other systems call a person: issuers and Slack their user, an issuer also by other names."""
     if word is not UNSET:

@@ -26,7 +26,6 @@ from placet.domain.model import (
     Sealed,
     Status,
     TrailEntry,
-    Verdict,
     Vote,
 )
 from placet.store.codec import BY_SYSTEM, Report, Spent, number, read_line, votes_of, write_line
@@ -127,7 +126,10 @@ class Record(Struct, frozen=True, kw_only=True):
     @property
     def votes(self) -> int:
         """How many votes were taken: while it is the same, nothing that a vote is judged by has changed."""
-        return number(self.fields, b"y") or 0
+        taken = self.fields.get(b"y", b"0")
+        if not taken.isdigit():
+            raise _unreadable(self, "its votes can't be counted")
+        return int(taken)
 
     def derived(self, name: Hashable, compute: Callable[[], T]) -> T:
         """What ``compute`` makes of the parts, a pure function of them (not of ``now_ms``).
@@ -244,7 +246,6 @@ def _approval(
     record: Record, fields: Mapping[bytes, bytes], ask: Ask, sealed: Sealed, history: _History
 ) -> Approval:
     held, original = record.input, record.original
-    verdicts = [verdict for _, verdict in votes_of(fields.get(b"v", b"").decode())]
     edits = [cast.vote.edited for cast in history.votes if cast.vote.edited is not None]
     requested = None
     if edits:
@@ -265,8 +266,7 @@ def _approval(
         expires_at_ms=_moment(fields[b"x"]),
         use_by_ms=_moment(fields[b"b"]) if b"b" in fields else None,
         required=int(fields[b"q"]),
-        approved=verdicts.count(Verdict.APPROVE),
-        rejected=verdicts.count(Verdict.REJECT),
+        counted=votes_of(fields.get(b"v", b"").decode()),
         votes=tuple(history.votes),
         consumption=history.consumption,
         outcome=history.outcome,

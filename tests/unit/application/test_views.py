@@ -26,6 +26,8 @@ from placet.domain.model import (
     Vote,
 )
 from placet.domain.principals import Approver, Client, Principal, Scope
+from placet.domain.tally import slot_of
+from placet.store.codec import person_mark
 from placet.store.record import Record
 from tests.factories import INPUT, T0_MS, a_caller, an_ask, digest_of, unsealed
 
@@ -62,8 +64,7 @@ def an_approval(status: Status = Status.PENDING, **changes: Any) -> Approval:
         expires_at_ms=T0_MS + 60_000,
         use_by_ms=T0_MS + 60_000 if status is not Status.PENDING else None,
         required=1,
-        approved=0 if status is Status.PENDING else 1,
-        rejected=0,
+        counted=() if status is Status.PENDING else ((person_mark(slot_of(vote)), vote.decision),),
         votes=() if status is Status.PENDING else (cast,),
         consumption=None,
         outcome=None,

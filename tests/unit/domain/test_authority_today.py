@@ -92,13 +92,15 @@ class TestRenamed:
         today = among(a_member("bobby", "bob"), a_member("cy"))
         voter = today.voter(with_keys("bobby"))
         assert voter.key == "bobby"
-        assert today.known_as(voter, tallied(a_vote("cy", key="cy"), a_vote("bob", key="bob"))) == "bob"
-        assert today.known_as(voter, tallied(a_vote("cy", key="cy"))) == "bobby"
+        cy, bob = a_vote("cy", key="cy"), a_vote("bob", key="bob")
+        assert today.last_words(tallied(cy, bob)).slot_for(voter) == "bob"
+        assert today.last_words(tallied(cy)).slot_for(voter) == "bobby"
 
     def test_nobody_votes_in_the_place_of_whoever_they_are_called_like(self) -> None:
         """What an issuer calls somebody is no name that they voted by."""
         today = among(a_member("ann", subjects=(Subject(iss=ISS, sub="zoe"),)))
-        assert today.known_as(today.voter(with_keys("ann")), tallied(a_vote("zoe", key="zoe"))) == "ann"
+        said = today.last_words(tallied(a_vote("zoe", key="zoe")))
+        assert said.slot_for(today.voter(with_keys("ann"))) == "ann"
 
     def test_a_stranger_who_was_linked_is_the_same_person(self) -> None:
         """The issuer's word in the vote leads to them."""
@@ -108,7 +110,7 @@ class TestRenamed:
         today = among(a_member("ann", subjects=(Subject(iss=ISS, sub="u-1"),)))
         assert before.people.key("default", word.stranger_id) == word.stranger_id
         voter = today.voter(with_keys("ann"))
-        assert today.known_as(voter, tallied(vote)) == word.stranger_id
+        assert today.last_words(tallied(vote)).slot_for(voter) == word.stranger_id
         assert today.is_requester(voter, an_ask(actor=Actor(id=word.stranger_id, kind=ActorKind.AGENT)))
 
     def test_who_changed_an_input_does_not_approve_it_under_another_name(self) -> None:

@@ -101,8 +101,7 @@ if verdict == 'edit' then
   redis.call('HSET', a, 'g', ARGV[20], 'c', ARGV[21])
   leave_joining(id, r)
 end
-redis.call('HSET', a, 'v', table.concat(others) .. person .. letter)
-redis.call('HINCRBY', a, 'y', 1)
+redis.call('HSET', a, 'v', table.concat(others) .. person .. letter, 'y', num(tonumber(r.y or '0') + 1))
 approvals = approvals + (letter == 'a' and 1 or 0)
 rejections = rejections + (letter == 'r' and 1 or 0)
 if rejections >= tonumber(ARGV[12]) then
