@@ -33,6 +33,7 @@ def create_app(services: Services, settings: Settings) -> ASGIApp:
         cancel=services.cancel,
         consume=services.consume,
         report=services.report,
+        feed=services.feed,
         limits=settings.limits,
     )
     hosts = Hosts(settings.server.accepted_hosts, services.clock)

@@ -15,6 +15,7 @@ from placet.application.decide import DecideApproval
 from placet.application.decide_many import DecideMany
 from placet.application.directory import Directory
 from placet.application.enroll import Enrolment
+from placet.application.feed import Feed
 from placet.application.grants import Seals
 from placet.application.in_force import InForce
 from placet.application.issuer_documents import IssuerDocuments
@@ -36,6 +37,7 @@ from placet.settings import Settings
 from placet.settings.rule_files import RulesAt
 from placet.store.embedded import EmbeddedServer
 from placet.store.opened import Store, open_store
+from placet.store.past import Past
 from placet.store.stream import Transition
 from placet.tokens.keyring import KeyringError
 from placet.tokens.keyring_file import KeyringFile, load_or_create
@@ -77,6 +79,7 @@ class Services(Struct, frozen=True, kw_only=True):
     report: ReportExecution
     readiness: Readiness
     waiters: Waiters
+    feed: Feed
     sweeper: Sweeper
     metrics: Metrics
     clock: Clock
@@ -111,11 +114,14 @@ async def open_services(
         metrics = Metrics()
         timers = clock or SystemClock()
         waiters = Waiters(metrics.waiter_joined, metrics.waiter_left)
+        services: Services | None = None
 
         def heard(transition: Transition) -> None:
             metrics.transition(transition.type)
             metrics.stream_lag(timers.now_ms() - transition.entry_ms)
             waiters.wake(transition.tenant, transition.approval_id)
+            if services is not None:
+                services.feed.heard(transition)
 
         now_ms = None if clock is None else clock.now_ms
         embedded = None
@@ -191,6 +197,16 @@ def _compose(
         report=ReportExecution(approvals, seals, limits),
         readiness=Readiness(store, ring, issuer, activation),
         waiters=waiters,
+        feed=Feed(
+            approvals,
+            seals,
+            store.stream,
+            Past(store.client),
+            clock,
+            limits,
+            joined=metrics.follower_joined,
+            left=metrics.follower_left,
+        ),
         sweeper=sweeper,
         metrics=metrics,
         clock=clock,

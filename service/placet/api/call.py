@@ -1,6 +1,6 @@
 """A call and its answer, free of any framework: what operations take and give."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 import msgspec
@@ -23,7 +23,7 @@ class Call(Struct, frozen=True, kw_only=True):
     ``body`` is the typed body (``None`` where the call takes none), ``admitted`` the same as it was
     admitted. ``began_s`` is when it arrived on the clock's ``monotonic_s``; ``gone`` returns when the
     client has hung up; ``rejudged`` authenticates the caller anew, for an operation that goes on by itself
-    where credentials have changed.
+    where credentials have changed; ``renewed`` does so where they may have.
     """
 
     caller: Caller
@@ -35,6 +35,7 @@ class Call(Struct, frozen=True, kw_only=True):
     began_s: float
     gone: Callable[[], Coroutine[Any, Any, None]]
     rejudged: Callable[[], Awaitable[Caller]]
+    renewed: Callable[[], Awaitable[Caller]]
 
     @property
     def client(self) -> Client:
@@ -57,6 +58,8 @@ class Answer(Struct, frozen=True, kw_only=True):
     headers: tuple[tuple[bytes, bytes], ...] = ()
     code: str = ""
     """The error code, for metrics and the log; empty for a success."""
+    stream: AsyncGenerator[bytes] | None = None
+    """What goes back bit by bit, for as long as the client listens, in place of ``body``."""
 
 
 def ok(value: object, status: int = 200, headers: tuple[tuple[bytes, bytes], ...] = ()) -> Answer:

@@ -13,6 +13,7 @@ from placet.api import openapi_parts as parts
 from placet.api import openapi_public as public
 from placet.api import openapi_schemas as schemas
 from placet.api import openapi_story as story
+from placet.api.events import CONTENT_TYPE
 from placet.api.openapi_schemas import Object
 from placet.api.prose import OPERATIONS, TAGS
 from placet.api.routes import ROUTES, Route
@@ -23,6 +24,7 @@ _RECORD = ("Approval", "The record as it is now.")
 _ANSWERED = {
     "list_approvals": ("ApprovalPage", "A page of records."),
     "get_approval_events": ("Trail", "The trail."),
+    "follow_events": ("Event", "Events, for as long as somebody listens: the data of each."),
     "decide_approvals": ("DecisionResults", "What became of each."),
     "cancel_run": ("RunCancelled", "What became of the run's approvals."),
     "introspect_token": ("Introspection", "The judgement."),
@@ -119,15 +121,19 @@ def _successes(route: Route) -> Object:
         answers[str(status)] = {
             "description": meaning,
             "headers": {name: {"$ref": f"#/components/headers/{name}"} for name in headers},
-            "content": _content(schema, examples.ANSWERS[route.name][status]),
+            "content": _content(schema, examples.ANSWERS[route.name][status], _media_type(route)),
             "links": parts.LINKS if created else {},
         }
     return answers
 
 
-def _content(schema: str, shown: examples.Examples) -> Object:
+def _media_type(route: Route) -> str:
+    return CONTENT_TYPE.decode() if route.streams else "application/json"
+
+
+def _content(schema: str, shown: examples.Examples, media_type: str = "application/json") -> Object:
     return {
-        "application/json": {
+        media_type: {
             "schema": {"$ref": f"#/components/schemas/{schema}"},
             "examples": examples.shown(shown),
         }
@@ -138,6 +144,8 @@ def _route_parameters(route: Route, limits: Limits) -> list[Object]:
     shared = ["X-Request-ID"]
     if route.name == "create_approval":
         shared.insert(0, "Idempotency-Key")
+    if route.streams:
+        shared.insert(0, "Last-Event-ID")
     return [
         *(_path_parameter(name) for name in re.findall(r"{(\w+)}", route.path)),
         *schemas.query(route.query, limits),

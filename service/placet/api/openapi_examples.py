@@ -17,7 +17,7 @@ from placet.api.routes import Route
 from placet.application.cancel import RunCancelled, Skipped
 from placet.application.consume import Verdict
 from placet.application.standing import as_decided
-from placet.application.views import Sight, record_view, trail_view
+from placet.application.views import Sight, event_view, record_view, trail_view
 from placet.domain.error_terms import ForbiddenReason
 from placet.domain.errors import ApprovalExpired, ApprovalTokenInvalid, Forbidden, InputInvalid, PlacetError
 from placet.domain.limits import Limits
@@ -150,6 +150,9 @@ ANSWERS: Mapping[str, Mapping[int, Examples]] = MappingProxyType(
                     "A whole life", {"items": [trail_view(line, Sight.WHOLE) for line in story.TRAIL]}
                 )
             },
+        },
+        "follow_events": {
+            200: {"approved": _answer("The data of an event", event_view(story.APPROVED, story.TRANSITION))},
         },
         "decide_approval": {
             200: {

@@ -51,6 +51,13 @@ PARAMETERS: Object = {
         "schema": {"type": "string", "pattern": f"^{IDEMPOTENCY_KEY_PATTERN}$"},
         "example": f"{story.RUN}/refund/1",
     },
+    "Last-Event-ID": {
+        "name": "Last-Event-ID",
+        "in": "header",
+        "description": "The id of the last event that was heard: what came after it is told first.",
+        "schema": {"type": "string", "pattern": "^[0-9]{1,15}-[0-9]{1,15}$"},
+        "example": story.TRANSITION.entry,
+    },
     "X-Request-ID": {
         "name": "X-Request-ID",
         "in": "header",

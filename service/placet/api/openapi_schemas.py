@@ -57,6 +57,7 @@ VIEWS: Mapping[type[Struct], str] = MappingProxyType(
         model.Presentation: "Presentation",
         model.Person: "Person",
         record_shapes.TrailView: "TrailEntry",
+        record_shapes.EventView: "Event",
         cancel.RunCancelled: "RunCancelled",
         cancel.Skipped: "Skipped",
         consume.Verdict: "Introspection",

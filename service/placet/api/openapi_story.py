@@ -38,6 +38,7 @@ from placet.domain.tally import slot_of
 from placet.domain.voters import CHANNEL_API
 from placet.settings import ServerSettings
 from placet.store.codec import person_mark
+from placet.store.stream import Transition
 from placet.tokens.claims import ApproverClaim
 from placet.tokens.issue import mint
 from placet.tokens.keyring import Keyring
@@ -188,6 +189,14 @@ TRAIL = (
     TrailEntry(seq=3, at_ms=DECIDED_MS, type=EventType.APPROVED, by=APPROVER.id, channel=CHANNEL_API),
     TrailEntry(seq=4, at_ms=CONSUMED_MS, type=EventType.CONSUMED, by=CLIENT),
     TrailEntry(seq=5, at_ms=REPORTED_MS, type=EventType.REPORTED, by=CLIENT),
+)
+
+TRANSITION = Transition(
+    tenant=TENANT,
+    entry=f"{DECIDED_MS}-0",
+    approval_id=APPROVAL_ID,
+    type=EventType.APPROVED,
+    at_ms=DECIDED_MS,
 )
 
 RING = Keyring(

@@ -6,12 +6,14 @@ import re
 from msgspec import Struct
 
 from placet.api.call import Answer, Call, encode, ok
-from placet.api.queries import ListQuery, ReadQuery
+from placet.api.events import CONTENT_TYPE, begun, last_entry
+from placet.api.queries import EventsQuery, ListQuery, ReadQuery
 from placet.application.cancel import CancelApproval
 from placet.application.consume import ConsumeApproval
 from placet.application.decide import DecideApproval
 from placet.application.decide_many import Decided, DecideMany
 from placet.application.directory import Caller
+from placet.application.feed import Feed
 from placet.application.query import Filters, ReadApprovals, Seen
 from placet.application.report import ReportExecution
 from placet.application.request import RequestApproval
@@ -37,6 +39,7 @@ class UseCases(Struct, frozen=True, kw_only=True):
     cancel: CancelApproval
     consume: ConsumeApproval
     report: ReportExecution
+    feed: Feed
     limits: Limits
 
 
@@ -90,6 +93,15 @@ async def trail(use: UseCases, call: Call) -> Answer:
     """``GET /v1/approvals/{id}/events``."""
     entries, sight = await use.read.trail(call.caller, call.path["id"])
     return ok({"items": [trail_view(entry, sight) for entry in entries]})
+
+
+async def events(use: UseCases, call: Call) -> Answer:
+    """``GET /v1/events``."""
+    query: EventsQuery = call.query
+    filters = Filters(capability=query.capability, actor_id=query.actor_id, run=query.run)
+    after = last_entry(call.header(b"last-event-id"))
+    stream = await begun(use.feed.follow(call.caller, filters, after, call.renewed))
+    return Answer(status=200, body=b"", content_type=CONTENT_TYPE, stream=stream)
 
 
 async def decide(use: UseCases, call: Call) -> Answer:

@@ -82,6 +82,19 @@ OPERATIONS: Mapping[str, OperationProse] = MappingProxyType(
                 " refusals are only counted, one line for each code."
             ),
         ),
+        "follow_events": OperationProse(
+            tag="Read",
+            description=(
+                "Server-sent events: every transition of what the caller may see, as it happens. The name of"
+                " an event is its type, its id the place in the stream, its data as below; what a question"
+                " is about is not in it. A comment at least every 15 seconds says that the connection lives"
+                " and that the credential counts; one that does not any more ends the stream.\n\n"
+                "`Last-Event-ID` goes on behind an event; where the stream no longer reaches back so far an"
+                " event `gap` comes first: read what you need. Who reads too slowly is let go, and goes on"
+                " like that. Votes that did not decide are told too (`voted`, `edited`); refusals are in"
+                " trails alone."
+            ),
+        ),
         "decide_approval": OperationProse(
             tag="Decide",
             description=(

@@ -40,6 +40,14 @@ class ListQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     cursor: Annotated[str, Meta(max_length=CURSOR_MAX_CHARS)] | None = None
 
 
+class EventsQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Filters of the event stream."""
+
+    capability: Capability | None = None
+    actor_id: PersonId | None = None
+    run: Run | None = None
+
+
 def parse(raw: bytes, shape: type[Struct], limits: Limits) -> Struct:
     """The query, typed.
 

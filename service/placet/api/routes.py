@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from placet.api import operations
 from placet.api.call import Answer, Call
-from placet.api.queries import ListQuery, NoQuery, ReadQuery
+from placet.api.queries import EventsQuery, ListQuery, NoQuery, ReadQuery
 from placet.application import commands
 from placet.domain.errors import MethodNotAllowed, RouteNotFound
 from placet.domain.principals import Approver, Principal, Scope
@@ -19,7 +19,8 @@ class Route(Struct, frozen=True, kw_only=True):
     """One call.
 
     ``scopes`` are those of which a client needs one; ``approvers`` says whether people may call.
-    ``conflicts`` are the codes it may answer with beside those that every call shares.
+    ``conflicts`` are the codes it may answer with beside those that every call shares; ``streams`` says that
+    its answer goes on for as long as somebody listens.
     """
 
     method: str
@@ -34,6 +35,7 @@ class Route(Struct, frozen=True, kw_only=True):
     query: type[Struct] = NoQuery
     statuses: tuple[int, ...] = (200,)
     conflicts: tuple[str, ...] = ()
+    streams: bool = False
 
     @property
     def carries_token(self) -> bool:
@@ -187,6 +189,17 @@ ROUTES: tuple[Route, ...] = (
             "APPROVAL_CANCELLED",
             "INVOCATION_CONFLICT",
         ),
+    ),
+    Route(
+        method="GET",
+        path="/v1/events",
+        name="follow_events",
+        summary="Follow what happens, as it happens",
+        operation=operations.events,
+        scopes=frozenset({Scope.READ, Scope.READ_INPUT, Scope.ADMIN}),
+        approvers=True,
+        query=EventsQuery,
+        streams=True,
     ),
     Route(
         method="POST",

@@ -5,7 +5,7 @@ Knows nothing of Litestar, so that another server could carry it.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -16,6 +16,7 @@ from placet.api.call import Answer, Call, problem
 from placet.api.hosts import Hosts
 from placet.api.operations import UseCases
 from placet.api.routes import Route, Router
+from placet.api.streaming import Send, gone, headers_of, streamed
 from placet.application.clock import Clock
 from placet.application.directory import Caller, Directory
 from placet.domain.admission import Fault
@@ -37,7 +38,6 @@ from placet.observability.metrics import Metrics
 from placet.store.approvals import Rejudge
 
 Scope = MutableMapping[str, Any]
-Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 
 _BEARER = "bearer "
 _SERVER_FAULT = 500
@@ -82,7 +82,7 @@ class Transport:
             # Given twice, nobody can tell which one was meant: what is left is refused everywhere.
             headers[name] = "" if name in headers else value.decode("latin-1")
         with bound_request_id(headers.get(b"x-request-id")) as request_id:
-            name = "none"
+            name, head = "none", scope["method"] == "HEAD"
             try:
                 route, parameters = self._find(scope, headers.get(b"host"))
                 name = route.name
@@ -94,7 +94,10 @@ class Transport:
             except Exception:  # noqa: BLE001 - whatever it is, the caller gets an answer and the log the rest
                 _log.exception("a call failed in a way nobody foresaw", extra={"route": name})
                 answer = problem(InternalError())
-            await _send(send, answer, request_id, head=scope["method"] == "HEAD")
+            if answer.stream is not None:
+                answer = await streamed(receive, send, answer, answer.stream, request_id, head=head)
+            else:
+                await _send(send, answer, request_id, head=head)
             self._metrics.request(name, answer.status, answer.code, perf_counter() - began)
             if answer.status >= _SERVER_FAULT:
                 _log.error("call failed", extra={"route": name, "status": answer.status, "code": answer.code})
@@ -122,13 +125,13 @@ class Transport:
                 await authenticate()
             raise
 
-        async def gone() -> None:
-            while (await receive())["type"] != "http.disconnect":
-                pass
-
         async def rejudged() -> Caller:
             self._directory.forget(caller.tenant)
             return _admitted(route, await authenticate())
+
+        async def renewed() -> Caller:
+            again = _admitted(route, await authenticate())
+            return again if await self._still_counts(again) else await rejudged()
 
         began_s = self._clock.monotonic_s()
         for _ in range(JUDGED_MAX):
@@ -141,8 +144,9 @@ class Transport:
                     admitted=admitted,
                     header=headers.get,
                     began_s=began_s,
-                    gone=gone,
+                    gone=partial(gone, receive),
                     rejudged=rejudged,
+                    renewed=renewed,
                 )
                 return await route.operation(self._use, call)
             except Rejudge:
@@ -195,13 +199,7 @@ def _credential(headers: Mapping[bytes, str]) -> str:
 
 
 async def _send(send: Send, answer: Answer, request_id: str, *, head: bool) -> None:
-    headers = [
-        (b"content-type", answer.content_type),
-        (b"content-length", str(len(answer.body)).encode()),
-        (b"cache-control", b"no-store"),
-        (b"x-content-type-options", b"nosniff"),
-        (b"x-request-id", request_id.encode()),
-        *answer.headers,
-    ]
+    headers = headers_of(answer, request_id)
+    headers.append((b"content-length", str(len(answer.body)).encode()))
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": b"" if head else answer.body})

@@ -147,6 +147,18 @@ class RecordView(Struct, frozen=True, kw_only=True):
     replayed: bool | UnsetType = UNSET
 
 
+class EventView(Struct, frozen=True, kw_only=True):
+    """A transition, as the event stream tells it; ``status`` is the record's by now."""
+
+    id: str
+    type: str
+    at: Timestamp
+    status: Status
+    capability: str
+    run: str | None
+    asked_by: str
+
+
 class TrailView(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A line of the audit trail, as answered."""
 

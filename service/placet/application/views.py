@@ -13,6 +13,7 @@ from placet.application.record_shapes import (
     ClaimedView,
     ConsumptionView,
     DecisionView,
+    EventView,
     LinksView,
     OutcomeView,
     QuorumView,
@@ -37,6 +38,7 @@ from placet.domain.redaction import redact
 from placet.domain.tally import Tally
 from placet.store.codec import encode
 from placet.store.record import Record
+from placet.store.stream import Transition
 
 
 class Sight(Enum):
@@ -154,6 +156,20 @@ def pending_body(caller: Caller, record: Record, sight: Sight) -> bytes:
         return encode(record_view(approval, sight, standing_of(caller.authority, approval)))
 
     return record.latest(sight, caller.epoch, rendered)
+
+
+def event_view(approval: Approval, transition: Transition) -> EventView:
+    """A transition: what happened to which record, and nothing of what that is about."""
+    ask = approval.ask
+    return EventView(
+        id=ask.id,
+        type=transition.type,
+        at=rfc3339(transition.at_ms),
+        status=approval.status,
+        capability=ask.capability,
+        run=ask.run,
+        asked_by=ask.asked_by,
+    )
 
 
 def trail_view(entry: TrailEntry, sight: Sight) -> TrailView:

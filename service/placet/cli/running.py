@@ -189,6 +189,7 @@ def _server(settings: Settings, services: Services) -> _Server:
 async def _stop(server: _Server, task: asyncio.Task[None], services: Services) -> None:
     services.readiness.stopping = True
     services.waiters.close()
+    services.feed.close()
     server.should_exit = True
     await task
 

@@ -176,6 +176,9 @@ class Limits(Struct, frozen=True, kw_only=True):
     ask_burst: Annotated[
         int, _bound("How much one client may ask at once, after a pause", "asks", ge=1, le=1_000_000)
     ] = 1_000
+    streams_per_credential: Annotated[
+        int, _bound("Event streams that one caller may have open", "streams", ge=1, le=10_000)
+    ] = 16
     comment_max_chars: Annotated[
         int, _bound("Longest comment on a decision", "characters", ge=1, le=100_000)
     ] = 2_000

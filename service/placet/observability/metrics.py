@@ -59,6 +59,7 @@ class Metrics:
         )
         self._failures = {answer: failures.labels(answer) for answer in ("refused", "limited", OTHER)}
         self._waiters = Gauge("placet_waiters", "Calls now waiting for a decision.", registry=registry)
+        self._followers = Gauge("placet_followers", "Event streams now open.", registry=registry)
         self._lag = Gauge(
             "placet_stream_lag_seconds", "Age of the newest event when it was read.", registry=registry
         )
@@ -117,6 +118,14 @@ class Metrics:
     def waiter_left(self) -> None:
         """Take it off again, however its wait ended."""
         self._waiters.dec()
+
+    def follower_joined(self) -> None:
+        """Count an event stream that begins."""
+        self._followers.inc()
+
+    def follower_left(self) -> None:
+        """Take it off again, however it ended."""
+        self._followers.dec()
 
     def stream_lag(self, lag_ms: int) -> None:
         """Record how old the newest event was when it was read; between two clocks it is never negative."""

@@ -117,19 +117,25 @@ class StreamReader:
             tenant = stream.decode().removeprefix("{placet:").removesuffix("}:s")
             for entry, fields in entries:
                 self._positions[tenant] = entry.decode()
-                self._tell(tenant, entry.decode(), fields)
+                self._heard(transition_of(tenant, entry.decode(), fields))
 
-    def _tell(self, tenant: str, entry: str, fields: dict[bytes, bytes]) -> None:
-        self._heard(
-            Transition(
-                tenant=tenant,
-                entry=entry,
-                approval_id=fields[b"i"].decode(),
-                type=fields[b"t"].decode(),
-                at_ms=int(fields[b"n"]),
-                written_ms=int(fields[b"w"]) if b"w" in fields else None,
-            )
-        )
+
+def transition_of(tenant: str, entry: str, fields: dict[bytes, bytes]) -> Transition:
+    """An entry of a tenant's stream, read."""
+    return Transition(
+        tenant=tenant,
+        entry=entry,
+        approval_id=fields[b"i"].decode(),
+        type=fields[b"t"].decode(),
+        at_ms=int(fields[b"n"]),
+        written_ms=int(fields[b"w"]) if b"w" in fields else None,
+    )
+
+
+def place_of(entry: str) -> tuple[int, int]:
+    """An entry's place in its stream."""
+    at, _, number = entry.partition("-")
+    return int(at), int(number)
 
 
 async def _give_up(read: asyncio.Future[None]) -> None:

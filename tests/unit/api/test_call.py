@@ -40,6 +40,7 @@ def a_call(principal: Any) -> Call:
         began_s=0.0,
         gone=gone,
         rejudged=rejudged,
+        renewed=rejudged,
     )
 
 

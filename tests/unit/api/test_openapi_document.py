@@ -15,7 +15,7 @@ from placet.api import openapi_shapes as shapes
 from placet.api.meanings import MEANINGS
 from placet.api.openapi import document
 from placet.api.prose import OPERATIONS, TAGS
-from placet.api.queries import ListQuery, ReadQuery
+from placet.api.queries import EventsQuery, ListQuery, ReadQuery
 from placet.api.routes import ROUTES
 from placet.application.commands import Create
 from placet.domain.admission import Fault, admit_value
@@ -72,7 +72,9 @@ def test_every_member_has_a_meaning_and_every_meaning_a_member() -> None:
     """The table of meanings has nothing left over."""
     members = {(name, each) for name, schema in COMPONENTS.items() for each in schema.get("properties", {})}
     members |= {
-        (shape.__name__, each) for shape in (ListQuery, ReadQuery) for each in shape.__struct_fields__
+        (shape.__name__, each)
+        for shape in (EventsQuery, ListQuery, ReadQuery)
+        for each in shape.__struct_fields__
     }
     used = {f"{name}.{each}" if f"{name}.{each}" in MEANINGS else each for name, each in members}
     assert used == set(MEANINGS)

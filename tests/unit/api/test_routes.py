@@ -67,7 +67,7 @@ def test_people_and_clients_are_admitted_by_their_own_rules() -> None:
     """A person by the route alone, a client by any one of its scopes."""
     person = Approver(tenant="t", id="ann")
     admitted = {route.name for route in ROUTES if route.admits(person)}
-    reading = {"list_approvals", "get_approval", "get_approval_events"}
+    reading = {"list_approvals", "get_approval", "get_approval_events", "follow_events"}
     assert admitted == {*reading, "decide_approval", "decide_approvals"}
     for scope in Scope:
         client = Client(tenant="t", name="c", scopes=frozenset({scope}))

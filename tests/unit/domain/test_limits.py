@@ -27,6 +27,7 @@ def test_defaults_are_those_of_the_design() -> None:
         "live_pending_per_tenant": 10_000,
         "ask_rate_per_minute": 600,
         "ask_burst": 1_000,
+        "streams_per_credential": 16,
         "comment_max_chars": 2_000,
         "outcome_summary_max_chars": 2_000,
         "input_retention_ms": 7 * _DAY_MS,

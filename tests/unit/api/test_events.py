@@ -1,0 +1,113 @@
+"""The event stream over the wire: what is written, and what happens to whoever does not listen."""
+
+import asyncio
+from collections.abc import AsyncGenerator, MutableMapping
+from typing import Any
+
+import pytest
+
+from placet.api import streaming
+from placet.api.call import Answer
+from placet.api.events import begun, last_entry
+from placet.application.feed import Sign, Told
+from placet.domain.errors import InputInvalid, Unauthenticated
+from placet.store.stream import Transition
+from tests.factories import T0_MS
+from tests.unit.application.test_views import an_approval
+
+TOLD = Told(
+    transition=Transition(tenant="default", entry="7-1", approval_id="apr_1", type="voted", at_ms=T0_MS),
+    approval=an_approval(),
+)
+
+
+async def several(*each: Told | Sign | Exception) -> AsyncGenerator[Told | Sign]:
+    """These, one after another."""
+    for one in each:
+        if isinstance(one, Exception):
+            raise one
+        yield one
+
+
+async def test_what_is_written() -> None:
+    """A field a line, a blank line behind each; when to come back, first of all."""
+    chunks = [chunk async for chunk in await begun(several(Sign.GAP, TOLD, Sign.BEAT))]
+    first, second, third = chunks
+    assert first == b"retry: 2000\nevent: gap\ndata: {}\n\n"
+    head, _, data = second.partition(b"data: ")
+    assert head == b"id: 7-1\nevent: voted\n"
+    assert data.startswith(b'{"id":"apr_1","type":"voted","at":"2027-01-15T08:00:00.000Z"')
+    assert data.endswith(b"}\n\n")
+    assert third == b": \n\n"
+
+
+async def test_what_can_not_begin_is_refused() -> None:
+    """Before anything was written."""
+    with pytest.raises(Unauthenticated):
+        await begun(several(Unauthenticated()))
+
+
+@pytest.mark.parametrize(("header", "entry"), [(None, None), ("", None), ("17-0", "17-0")])
+def test_where_to_go_on(header: str | None, entry: str | None) -> None:
+    """Behind an entry, or from now."""
+    assert last_entry(header) == entry
+
+
+def test_what_is_no_entry_is_refused() -> None:
+    """It says what it has to be."""
+    with pytest.raises(InputInvalid) as refusal:
+        last_entry("17")
+    assert refusal.value.issues[0].message == "Last-Event-ID must be an id of this stream."
+
+
+class Wire:
+    """A connection: what was sent on it, and whether the other end reads."""
+
+    def __init__(self, *, reads: bool = True) -> None:
+        self.sent: list[dict[str, Any]] = []
+        self.reads = reads
+
+    async def receive(self) -> MutableMapping[str, Any]:
+        """The client stays."""
+        await asyncio.Event().wait()
+        return {}
+
+    async def send(self, message: Any) -> None:
+        """Bodies are stuck where the other end does not read."""
+        if message["type"] == "http.response.body" and not self.reads:
+            await asyncio.Event().wait()
+        self.sent.append(dict(message))
+
+
+async def chunks(*each: bytes | Exception) -> AsyncGenerator[bytes]:
+    """A stream of these."""
+    for one in each:
+        if isinstance(one, Exception):
+            raise one
+        yield one
+
+
+async def streamed(wire: Wire, stream: AsyncGenerator[bytes]) -> Answer:
+    """What became of the answer."""
+    answer = Answer(status=200, body=b"", content_type=b"text/event-stream", stream=stream)
+    return await streaming.streamed(wire.receive, wire.send, answer, stream, "r-1")
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"), [(Unauthenticated(), "UNAUTHENTICATED"), (ValueError("?"), "INTERNAL_ERROR")]
+)
+async def test_a_stream_ends_with_its_fault(fault: Exception, code: str) -> None:
+    """In good order, and the answer tells the metrics why."""
+    wire = Wire()
+    answer = await streamed(wire, chunks(b"a", fault))
+    assert (answer.status, answer.code) == (200, code)
+    assert [each.get("body") for each in wire.sent] == [None, b"a", b""]
+
+
+async def test_whoever_does_not_read_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a while, and the stream is let go."""
+    monkeypatch.setattr(streaming, "SENT_WITHIN_S", 0.01)
+    wire, stream = Wire(reads=False), chunks(b"a", b"b")
+    assert (await streamed(wire, stream)).code == ""
+    assert [each["type"] for each in wire.sent] == ["http.response.start"]
+    assert [chunk async for chunk in stream] == []
