@@ -17,6 +17,9 @@ from placet.bootstrap import Services
 from placet.domain.errors import InternalError, MethodNotAllowed, PlacetError, RouteNotFound
 from placet.observability.context import bound_request_id
 from placet.settings import Settings
+from placet.web import handlers
+from placet.web.handlers import Pages, Refused
+from placet.web.security import Origin
 
 _log = logging.getLogger("placet.app")
 
@@ -38,13 +41,39 @@ def create_app(services: Services, settings: Settings) -> ASGIApp:
     )
     hosts = Hosts(settings.server.accepted_hosts, services.clock)
     pages = Litestar(
-        [*documents.handlers(settings, services.ring, services.readiness, services.clock)],
+        [
+            *documents.handlers(settings, services.ring, services.readiness, services.clock),
+            *handlers.handlers(_pages(services, settings)),
+        ],
         openapi_config=None,
         logging_config=None,  # it would take the root logger over; observability.logs has it
         middleware=[DefineMiddleware(HostGuard, hosts=hosts)],
-        exception_handlers={PlacetError: _refused, HTTPException: _refused, Exception: _failed},
+        exception_handlers={
+            Refused: _answered,
+            PlacetError: _refused,
+            HTTPException: _refused,
+            Exception: _failed,
+        },
     )
     return Application(Transport(use, services.directory, services.clock, services.metrics, hosts), pages)
+
+
+def _pages(services: Services, settings: Settings) -> Pages:
+    return Pages(
+        sessions=services.sessions,
+        directory=services.directory,
+        inbox=services.inbox,
+        feed=services.feed,
+        read=services.read,
+        decide=services.decide,
+        ring=services.ring,
+        limits=settings.limits,
+        origin=Origin(settings.server.public_url),
+    )
+
+
+def _answered(_request: Request, refusal: Refused) -> Response[bytes]:  # type: ignore[type-arg]
+    return refusal.answer
 
 
 class Application:

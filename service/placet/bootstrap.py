@@ -18,6 +18,7 @@ from placet.application.enroll import Enrolment
 from placet.application.feed import Feed
 from placet.application.grants import Seals
 from placet.application.in_force import InForce
+from placet.application.inbox import Inbox
 from placet.application.issuer_documents import IssuerDocuments
 from placet.application.issuer_keys import IssuerKeys
 from placet.application.issuers import Issuers
@@ -28,6 +29,7 @@ from placet.application.request import RequestApproval
 from placet.application.reset import ResetClock
 from placet.application.rights import Rights
 from placet.application.rulebooks import Rulebooks, Source
+from placet.application.sessions import WebSessions
 from placet.application.strangers import Strangers
 from placet.application.sweep import Sweeper
 from placet.application.waiters import Waiters
@@ -38,6 +40,7 @@ from placet.settings.rule_files import RulesAt
 from placet.store.embedded import EmbeddedServer
 from placet.store.opened import Store, open_store
 from placet.store.past import Past
+from placet.store.sessions import Sessions
 from placet.store.stream import Transition
 from placet.tokens.keyring import KeyringError
 from placet.tokens.keyring_file import KeyringFile, load_or_create
@@ -80,6 +83,8 @@ class Services(Struct, frozen=True, kw_only=True):
     readiness: Readiness
     waiters: Waiters
     feed: Feed
+    sessions: WebSessions
+    inbox: Inbox
     sweeper: Sweeper
     metrics: Metrics
     clock: Clock
@@ -207,6 +212,8 @@ def _compose(
             joined=metrics.follower_joined,
             left=metrics.follower_left,
         ),
+        sessions=WebSessions(Sessions(store.client), ring, directory, clock, limits),
+        inbox=Inbox(approvals, seals),
         sweeper=sweeper,
         metrics=metrics,
         clock=clock,

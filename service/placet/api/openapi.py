@@ -13,10 +13,10 @@ from placet.api import openapi_parts as parts
 from placet.api import openapi_public as public
 from placet.api import openapi_schemas as schemas
 from placet.api import openapi_story as story
-from placet.api.events import CONTENT_TYPE
 from placet.api.openapi_schemas import Object
 from placet.api.prose import OPERATIONS, TAGS
 from placet.api.routes import ROUTES, Route
+from placet.application.event_lines import CONTENT_TYPE
 from placet.domain.limits import Limits
 from placet.domain.principals import Scope
 

@@ -6,13 +6,13 @@ import re
 from msgspec import Struct
 
 from placet.api.call import Answer, Call, encode, ok
-from placet.api.events import CONTENT_TYPE, begun, last_entry
 from placet.api.queries import EventsQuery, ListQuery, ReadQuery
 from placet.application.cancel import CancelApproval
 from placet.application.consume import ConsumeApproval
 from placet.application.decide import DecideApproval
 from placet.application.decide_many import Decided, DecideMany
 from placet.application.directory import Caller
+from placet.application.event_lines import CONTENT_TYPE, begun, last_entry
 from placet.application.feed import Feed
 from placet.application.query import Filters, ReadApprovals, Seen
 from placet.application.report import ReportExecution

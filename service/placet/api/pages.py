@@ -28,6 +28,7 @@ def front(*, with_reference: bool) -> str:
     """What is here, for somebody who has only got the address. Shows nothing of what is kept."""
     reference = (link("/reference", "/reference"), "The API, call by call, with examples.")
     places = [
+        (link("/inbox", "/inbox"), "What awaits you, if you are an approver."),
         *([reference] if with_reference else []),
         (link("/openapi.json", "/openapi.json"), "The API for machines (OpenAPI 3.1)."),
         (link("/errors", "/errors"), "What every error code means, and what to do."),

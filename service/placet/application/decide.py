@@ -106,7 +106,8 @@ class DecideApproval:
         if body.decision is not Verdict.REJECT and votable:
             self._seals.prove_card(shown)  # before a vote on it is sealed
         authority, ask, tally = caller.authority, shown.ask, Tally.of(shown)
-        voter = authority.voter(caller.principal, "" if body.approver is UNSET else body.approver.id)
+        named = "" if body.approver is UNSET else body.approver.id
+        voter = authority.voter(caller.principal, named, caller.channel)
         refusal = authority.judge_vote(voter, ask, body.decision, body.comment, tally)
         terms = authority.terms(ask)
         change = None if body.input is UNSET else _change(ask, body, counts=authority.edit_counts(ask, tally))

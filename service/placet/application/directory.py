@@ -36,6 +36,7 @@ from placet.domain.authority import Authority, Rulebook
 from placet.domain.errors import InternalError, StoreUnavailable, Unauthenticated
 from placet.domain.limits import TENANT_PATTERN
 from placet.domain.principals import Approver, Client, Principal
+from placet.domain.voters import CHANNEL_API
 from placet.store.approvals import Rejudge
 from placet.store.principals import Principals, Roll
 from placet.tokens.keyring_file import KeyringFile
@@ -53,12 +54,14 @@ class Caller(Struct, frozen=True, kw_only=True):
     """An authenticated principal, the epoch at which it was one, and who may decide what at that epoch.
 
     ``credential`` is the id of what it showed, for the trail: a credential's key id, or an issuer's name.
+    ``channel`` is how a person comes; a bridge's is its own.
     """
 
     principal: Principal
     epoch: int
     authority: Authority
     credential: str | None = None
+    channel: str = CHANNEL_API
 
     @property
     def tenant(self) -> str:

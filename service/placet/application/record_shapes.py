@@ -98,10 +98,10 @@ class RequestedView(Struct, frozen=True, kw_only=True):
 
 
 class LinksView(Struct, frozen=True, kw_only=True):
-    """Paths on this service; ``ui`` once there is a page for people."""
+    """Paths on this service: of the record, and of its page for approvers."""
 
     self: str
-    ui: str | None
+    ui: str
 
 
 class RecordView(Struct, frozen=True, kw_only=True):

@@ -132,7 +132,7 @@ def record_view(
         outcome=_outcome(approval),
         requested=None if frame else _requested(approval, sight),
         extensions=EMPTY_OBJECT if frame else ask.extensions,
-        links=LinksView(self=link_of(approval), ui=None),
+        links=LinksView(self=link_of(approval), ui=page_of(approval)),
         token=UNSET if token is None else token,
         replayed=UNSET if replayed is None else replayed,
         **faces,
@@ -142,6 +142,11 @@ def record_view(
 def link_of(approval: Approval) -> str:
     """The record's path on this service."""
     return f"/v1/approvals/{approval.ask.id}"
+
+
+def page_of(approval: Approval) -> str:
+    """The path of its page for approvers."""
+    return f"/a/{approval.ask.id}"
 
 
 def pending_body(caller: Caller, record: Record, sight: Sight) -> bytes:

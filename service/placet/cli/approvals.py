@@ -14,10 +14,11 @@ from placet.cli.console import Ink
 from placet.cli.context import Context
 from placet.cli.deciding import rendered
 from placet.cli.exits import Exit
-from placet.cli.layout import GAP, Column, blocks, duration
+from placet.cli.layout import GAP, Column, blocks
 from placet.cli.record import Event, Page, Record, Trail, at_ms, read
 from placet.cli.remote import Remote, approval_path
 from placet.cli.sheet import Sheet
+from placet.domain.durations import duration
 from placet.domain.text import visible
 
 _PAGE_MAX: Final = 200

@@ -12,10 +12,11 @@ from typing import Final
 from msgspec import Struct
 
 from placet.cli.console import Ink, Terminal
-from placet.cli.layout import columns_of, duration, wrap
+from placet.cli.layout import columns_of, wrap
 from placet.cli.record import Event, Record
 from placet.cli.sheet import MARGIN, Sheet
 from placet.cli.tree import MARK_INKS
+from placet.domain.durations import duration
 from placet.domain.presentation import (
     COLUMNS_MIN,
     Budget,

@@ -14,8 +14,8 @@ from placet.bootstrap import Services
 from placet.cli.console import Ink
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
-from placet.cli.layout import duration
 from placet.cli.opened import opening, settings_of
+from placet.domain.durations import duration
 from placet.domain.text import visible
 from placet.store.clock import Lag
 

@@ -22,9 +22,10 @@ from placet.cli import clock, rule_findings
 from placet.cli.console import Ink, Terminal
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
-from placet.cli.layout import duration, sentence, wrap
+from placet.cli.layout import sentence, wrap
 from placet.cli.opened import is_missing, open_socket, opening, settings_of, telling_faults
 from placet.domain.authority import Rulebook
+from placet.domain.durations import duration
 from placet.domain.errors import StoreUnavailable
 from placet.domain.text import visible
 from placet.settings import Settings, SettingsError

@@ -19,8 +19,9 @@ from placet.bootstrap import KEYRING_NAME
 from placet.cli.console import Ink
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
-from placet.cli.layout import Column, duration, table
+from placet.cli.layout import Column, table
 from placet.cli.opened import check_is_there, operating, settings_of
+from placet.domain.durations import duration
 from placet.domain.errors import StoreUnavailable
 from placet.settings import Settings
 from placet.store.embedded_errors import EmbeddedError

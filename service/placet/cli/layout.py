@@ -15,8 +15,6 @@ GAP: Final = "  "
 """What stands between the cells of a line."""
 _INDENT: Final = 2 * len(GAP)
 """What lines below the first of a row are indented by: an empty cell, and the gap behind it."""
-_SECOND_MS: Final = 1_000
-_UNITS: Final = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 
 
 Paint = Callable[[int, int, str], str]
@@ -166,18 +164,6 @@ def _lines(row: Sequence[str], widths: Sequence[int]) -> list[list[str]]:
         [text + " " * (width - columns_of(text)) for text, width in zip(line, widths, strict=True)]
         for line in zip_longest(*parts, fillvalue="")
     ]
-
-
-def duration(ms: int) -> str:
-    """A length of time in its greatest unit and the one below: ``45s``, ``14m 32s``, ``3d 4h``."""
-    left_s = max(ms, 0) // _SECOND_MS
-    counts = []
-    for unit, unit_s in _UNITS:
-        count, left_s = divmod(left_s, unit_s)
-        counts.append((count, unit))
-    greatest = next((place for place, (count, _) in enumerate(counts) if count), len(counts) - 1)
-    (count, unit), *below = counts[greatest : greatest + 2]
-    return " ".join([f"{count}{unit}", *(f"{count}{unit}" for count, unit in below if count)])
 
 
 def sentence(text: str) -> str:

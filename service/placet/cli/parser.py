@@ -11,7 +11,7 @@ from typing import Any, Final
 from placet.cli.approvals_grammar import add_approvals
 from placet.cli.grammar import Parser, add_command, add_group, add_store, add_url
 from placet.cli.policy_grammar import add_files, add_policy
-from placet.cli.principals_grammar import add_principals
+from placet.cli.principals_grammar import add_principals, add_signin
 
 _EPILOG: Final = """\
 environment:
@@ -69,6 +69,7 @@ def _parser() -> Parser:
     _serve(commands)
     add_approvals(commands)
     add_principals(commands)
+    add_signin(commands)
     _keys(commands)
     add_policy(commands)
     _audit(commands)

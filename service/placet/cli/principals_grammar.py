@@ -18,6 +18,20 @@ def add_principals(commands: Any) -> None:  # noqa: ANN401 - no public type
     _approvers(commands)
 
 
+def add_signin(commands: Any) -> None:  # noqa: ANN401 - no public type
+    """Add the command."""
+    command = add_command(
+        commands,
+        "signin",
+        "signin:signin",
+        "print a link that signs a person in on the web pages, once",
+        "For whoever can read the data directory. Who has it can decide as that person.",
+    )
+    command.add_argument("person", metavar="ID", help="the person, by their id")
+    command.add_argument("--tenant", default="default", help="which tenant ('default')")
+    add_store(command)
+
+
 def _clients(commands: Any) -> None:  # noqa: ANN401 - no public type
     group = add_group(commands, "clients", "make, list, rotate and revoke service clients")
     create = _principal(group, "create", "client")

@@ -5,7 +5,8 @@ from itertools import chain
 from typing import Any, Final
 
 from placet.cli.console import Ink, Terminal
-from placet.cli.layout import GAP, Column, blocks, duration
+from placet.cli.layout import GAP, Column, blocks
+from placet.domain.durations import duration
 from placet.domain.principals import Client, Principal, Scope
 from placet.domain.text import visible
 

@@ -1,4 +1,4 @@
-"""Lengths of time as people write them in files: ``90s``, ``15m``, ``12h``, ``30d``."""
+"""Lengths of time as people write them in files (``90s``, ``15m``, ``12h``, ``30d``), and read them."""
 
 import re
 from typing import Final
@@ -28,3 +28,15 @@ def spell(ms: int) -> str:
         if ms and ms % unit_ms == 0:
             return f"{ms // unit_ms}{unit}"
     return f"{ms} ms"
+
+
+def duration(ms: int) -> str:
+    """A length of time in its greatest unit and the one below: ``45s``, ``14m 32s``, ``3d 4h``."""
+    left_ms = max(ms, 0)
+    counts = []
+    for unit, unit_ms in _UNITS_MS.items():
+        count, left_ms = divmod(left_ms, unit_ms)
+        counts.append((count, unit))
+    greatest = next((place for place, (count, _) in enumerate(counts) if count), len(counts) - 1)
+    (count, unit), *below = counts[greatest : greatest + 2]
+    return " ".join([f"{count}{unit}", *(f"{count}{unit}" for count, unit in below if count)])

@@ -72,13 +72,14 @@ class Identities(Struct, frozen=True, kw_only=True):
             vouched=structs.replace(word, groups=()),  # the directory's are the member's
         )
 
-    def voter(self, principal: Principal, named: str = "") -> Voter:
+    def voter(self, principal: Principal, named: str = "", channel: str = CHANNEL_API) -> Voter:
         """Whoever is behind a caller: the caller itself, or the person that a bridge names.
+
+        A person comes through ``channel``; a bridge is one.
 
         A member's groups are the directory's; those of a credential count for whoever is none.
         """
         bridge = principal if isinstance(principal, Client) else None
-        channel = CHANNEL_API
         if bridge is not None:
             channel = f"bridge:{bridge.name}" if bridge.name in OWN_CHANNELS else bridge.name
         person_id = named if isinstance(principal, Client) else principal.id
@@ -172,11 +173,19 @@ class Identities(Struct, frozen=True, kw_only=True):
             principal = self.vouched(vote.vouched)
             return principal if principal is not None and self._are_one(principal.id, person_id) else None
         member = self.people.member(self.tenant, person_id)
+        if vote.channel == CHANNEL_WEB:
+            return self.signed_in(person_id)
         if vote.channel != CHANNEL_SLACK and person_id in self.approvers:
             return _showing(self.approvers[person_id], vote)
         # Over the API there is no other way in than a credential of one's own or an issuer's word.
-        ways_in = {CHANNEL_SLACK: member.slack, CHANNEL_WEB: member.subjects} if member is not None else {}
-        return Approver(tenant=self.tenant, id=person_id) if ways_in.get(vote.channel) else None
+        is_there = vote.channel == CHANNEL_SLACK and member is not None and member.slack
+        return Approver(tenant=self.tenant, id=person_id) if is_there else None
+
+    def signed_in(self, person_id: str) -> Approver | None:
+        """Whoever a link of this service signed in, where they are still somebody here."""
+        member = self.people.member(self.tenant, person_id)
+        nobody = None if member is None else Approver(tenant=self.tenant, id=member.id)
+        return self.approvers.get(person_id, nobody)
 
 
 def _showing(principal: Principal | None, vote: Vote) -> Principal | None:

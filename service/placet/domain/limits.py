@@ -75,6 +75,8 @@ OVERTAKEN_MAX: Final = 100
 in vain because somebody else's vote was taken, and few questions get as many."""
 CHANGES_MAX: Final = 32
 """Changes of one input by approvers: whoever reads the record reads all of them."""
+SIGN_IN_LINK_MS: Final = 5 * _MINUTE_MS
+"""How long a printed sign-in link can be used."""
 BATCH_MAX_ITEMS: Final = 100
 """Decisions in one `POST /v1/decisions` (design §4)."""
 CURSOR_MAX_CHARS: Final = 512
@@ -179,6 +181,12 @@ class Limits(Struct, frozen=True, kw_only=True):
     streams_per_credential: Annotated[
         int, _bound("Event streams that one caller may have open", "streams", ge=1, le=10_000)
     ] = 16
+    session_idle_ms: Annotated[
+        int, _bound("How long a web session lasts unused", "milliseconds", ge=_MINUTE_MS, le=30 * _DAY_MS)
+    ] = 60 * _MINUTE_MS
+    session_max_ms: Annotated[
+        int, _bound("How long a web session lasts at most", "milliseconds", ge=_MINUTE_MS, le=90 * _DAY_MS)
+    ] = 12 * 60 * _MINUTE_MS
     comment_max_chars: Annotated[
         int, _bound("Longest comment on a decision", "characters", ge=1, le=100_000)
     ] = 2_000

@@ -85,6 +85,7 @@ def test_every_link_leads_somewhere(name: str) -> None:
     ids = READ[name].ids
     assert len(set(ids)) == len(ids)
     known = {f"#{each}" for each in ids} | {f"/errors/{code}" for code in TABLE} | DOCUMENTS
+    known.add("/inbox")
     assert set(READ[name].links) <= known
 
 
@@ -99,8 +100,8 @@ def test_headings_make_an_outline(name: str) -> None:
 
 def test_the_front_page_leads_to_what_there_is() -> None:
     """And to the reference only where there is one."""
-    assert set(READ["front"].links) == {"#content", *DOCUMENTS}
-    assert set(READ["front of production"].links) == {"#content", *DOCUMENTS} - {"/reference"}
+    assert set(READ["front"].links) == {"#content", "/inbox", *DOCUMENTS}
+    assert set(READ["front of production"].links) == {"#content", "/inbox", *DOCUMENTS} - {"/reference"}
 
 
 def test_the_front_page_says_how_to_begin() -> None:

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from placet.cli.layout import GAP, Column, blocks, columns_of, duration, sentence, table, wrap
+from placet.cli.layout import GAP, Column, blocks, columns_of, sentence, table, wrap
+from placet.domain.durations import duration
 
 PRINTABLE = st.text(st.characters(exclude_categories=["C", "Z"]) | st.just(" "))
 

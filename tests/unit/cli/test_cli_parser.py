@@ -75,6 +75,7 @@ class TestEveryCommand:
             "placet doctor",
             "placet openapi",
             "placet version",
+            "placet signin",
             *(f"placet approvals {verb}" for verb in ("list", "show", "approve", "edit", "reject", "cancel")),
             *(f"placet {who} {verb}" for who in ("clients", "approvers") for verb in ("create", "list")),
             *(f"placet {who} {verb}" for who in ("clients", "approvers") for verb in ("rotate", "revoke")),

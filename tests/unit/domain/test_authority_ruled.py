@@ -307,7 +307,8 @@ def a_vote(ask: Ask, person_id: str, channel: str = "api") -> Vote:
         (CHANNEL_SLACK, structs.replace(ANN, slack=(SlackUser(team="T1", user="U1"),)), True),
         (CHANNEL_SLACK, ANN, False),
         (CHANNEL_WEB, structs.replace(ANN, subjects=(Subject(iss="https://x", sub="1"),)), True),
-        (CHANNEL_WEB, ANN, False),
+        (CHANNEL_WEB, ANN, True),
+        (CHANNEL_WEB, structs.replace(ANN, id="gone"), False),
         ("api", structs.replace(ANN, subjects=(Subject(iss="https://x", sub="1"),)), False),
     ],
 )

@@ -28,6 +28,8 @@ def test_defaults_are_those_of_the_design() -> None:
         "ask_rate_per_minute": 600,
         "ask_burst": 1_000,
         "streams_per_credential": 16,
+        "session_idle_ms": 3_600_000,
+        "session_max_ms": 12 * 3_600_000,
         "comment_max_chars": 2_000,
         "outcome_summary_max_chars": 2_000,
         "input_retention_ms": 7 * _DAY_MS,

@@ -1,14 +1,14 @@
-"""The event stream, as it goes over the wire (WHATWG HTML §9.2, server-sent events)."""
+"""The event stream as it goes over the wire (WHATWG HTML §9.2), for programs and for pages."""
 
 import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from placet.api.call import encode
 from placet.application.feed import Sign, Told
 from placet.application.views import event_view
 from placet.domain.error_terms import Issue
 from placet.domain.errors import InputInvalid
+from placet.store.codec import encode
 
 CONTENT_TYPE = b"text/event-stream"
 RETRY_MS = 2_000

@@ -1,0 +1,67 @@
+"""What awaits a person: the questions they could approve now, the one that dies first at the top."""
+
+import asyncio
+from typing import Final
+
+from placet.application.directory import Caller
+from placet.application.grants import Seals
+from placet.domain.errors import InternalError
+from placet.domain.model import Approval, Status, Verdict
+from placet.domain.tally import Tally
+from placet.store import keys
+from placet.store.approvals import Approvals
+
+LOOKED_AT_MAX: Final = 1_000
+"""Pending questions of a tenant that are looked at for one inbox."""
+_PAGE: Final = 200
+_ANY_WORDS: Final = "A comment that says something."
+
+
+class Inbox:
+    """The use case.
+
+    Args:
+        store: The approvals.
+        seals: Prove what is shown.
+    """
+
+    def __init__(self, store: Approvals, seals: Seals) -> None:
+        self._store = store
+        self._seals = seals
+
+    async def of(self, caller: Caller) -> list[Approval]:
+        """What awaits the caller.
+
+        Raises:
+            Rejudge: Credentials changed meanwhile.
+            StoreUnavailable: The store can't be asked.
+        """
+        found: list[Approval] = []
+        after: str | None = None
+        for _ in range(LOOKED_AT_MAX // _PAGE):
+            page = await self._store.page(
+                caller.tenant, keys.pending_index(), after=after, limit=_PAGE, epoch=caller.epoch
+            )
+            for record in page.records:
+                try:
+                    approval = self._seals.opened(record)
+                except InternalError:  # of one that was spoilt the log has told
+                    continue
+                if awaits(caller, approval):
+                    found.append(approval)
+            await asyncio.sleep(0)  # others get their turn
+            after = page.last
+            if after is None:
+                break
+        return sorted(found, key=lambda each: (each.expires_at_ms, each.ask.id))
+
+
+def awaits(caller: Caller, approval: Approval) -> bool:
+    """Whether a person could approve it now, and has not had their say."""
+    if approval.status is not Status.PENDING:
+        return False
+    authority, tally = caller.authority, Tally.of(approval)
+    voter = authority.voter(caller.principal, channel=caller.channel)
+    if any(each.voter.key == voter.key and each.is_alive for each in authority.last_words(tally)):
+        return False
+    return authority.judge_vote(voter, approval.ask, Verdict.APPROVE, _ANY_WORDS, tally) is None

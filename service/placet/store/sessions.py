@@ -1,0 +1,93 @@
+"""What lives for a while and then is gone: web sessions, and secrets that can be used once.
+
+The service keeps sealed documents under hashes of what a browser holds: whoever reads the store can't come in
+with what is there, and whoever writes it can't make any of it.
+
+Keys (all with an expiry, all under the tenant's tag):
+  :u:<hash>  string  a session
+  :q:<hash>  string  a secret that signs somebody in, once
+"""
+
+from typing import Any
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from placet.domain.errors import StoreUnavailable
+from placet.store import keys
+
+
+class Sessions:
+    """Plain reads and writes of single keys.
+
+    Args:
+        client: A client of the server.
+    """
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+
+    async def keep(self, tenant: str, hashed: str, document: bytes, *, idle_ms: int) -> None:
+        """Keep a session, for as long as it is used at least every ``idle_ms``.
+
+        Raises:
+            StoreUnavailable: Whether it is kept is unknown.
+        """
+        try:
+            await self._client.set(_session(tenant, hashed), document, px=idle_ms)
+        except (RedisError, OSError) as fault:
+            raise StoreUnavailable from fault
+
+    async def find(self, tenant: str, hashed: str, *, idle_ms: int) -> bytes | None:
+        """A session that is used now; ``None`` where there is none any more.
+
+        Raises:
+            StoreUnavailable: The store can't be asked.
+        """
+        try:
+            found: Any = await self._client.getex(_session(tenant, hashed), px=idle_ms)
+        except (RedisError, OSError) as fault:
+            raise StoreUnavailable from fault
+        return None if found is None else bytes(found)
+
+    async def drop(self, tenant: str, hashed: str) -> None:
+        """End a session.
+
+        Raises:
+            StoreUnavailable: Whether it has ended is unknown.
+        """
+        try:
+            await self._client.delete(_session(tenant, hashed))
+        except (RedisError, OSError) as fault:
+            raise StoreUnavailable from fault
+
+    async def offer(self, tenant: str, hashed: str, document: bytes, *, lives_ms: int) -> None:
+        """Keep what one use takes away.
+
+        Raises:
+            StoreUnavailable: Whether it is kept is unknown.
+        """
+        try:
+            await self._client.set(_once(tenant, hashed), document, px=lives_ms)
+        except (RedisError, OSError) as fault:
+            raise StoreUnavailable from fault
+
+    async def redeem(self, tenant: str, hashed: str) -> bytes | None:
+        """Take it: nobody else gets it after this, or at the same time.
+
+        Raises:
+            StoreUnavailable: Whether it was taken is unknown.
+        """
+        try:
+            found: Any = await self._client.getdel(_once(tenant, hashed))
+        except (RedisError, OSError) as fault:
+            raise StoreUnavailable from fault
+        return None if found is None else bytes(found)
+
+
+def _session(tenant: str, hashed: str) -> str:
+    return f"{keys.tag(tenant)}u:{hashed}"
+
+
+def _once(tenant: str, hashed: str) -> str:
+    return f"{keys.tag(tenant)}q:{hashed}"

@@ -1,0 +1,1 @@
+"""The approver's web pages: what awaits a person, what it is, and their decision on exactly that."""

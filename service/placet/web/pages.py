@@ -1,0 +1,98 @@
+"""The pages themselves: what is on each, from what the use cases found."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from placet.application.query import Seen
+from placet.application.sessions import Session
+from placet.application.standing import standing_of
+from placet.application.views import Sight, record_view
+from placet.domain.model import Approval, Status
+from placet.domain.presentation import Budget, Heading, heading, present, seen_of
+from placet.domain.text import visible
+from placet.tokens.seal import Sealer
+from placet.web.render import left, render
+from placet.web.security import receipt
+
+ROWS_MAX = 100
+"""Questions on one page of an inbox."""
+_CARD = Budget(lines=2_000, columns=100, text_chars=4_000, items=64, whole_view=True)
+"""Room for a card: all of any but the largest."""
+_ROW = Budget(lines=4, text_chars=200)
+
+
+class Row(Struct, frozen=True):
+    """A line of the inbox."""
+
+    card: Heading
+
+
+class Who(Struct, frozen=True):
+    """Who has signed in, as pages show them."""
+
+    name: str
+    csrf: str
+
+
+def who(session: Session) -> Who:
+    """The person of a session."""
+    principal = session.caller.principal
+    voter = session.caller.authority.voter(principal)
+    return Who(name=visible(voter.person.display_name or voter.person.id), csrf=session.csrf)
+
+
+def inbox(session: Session, awaiting: Sequence[Approval], now_ms: int) -> bytes:
+    """What awaits somebody."""
+    shown = awaiting[:ROWS_MAX]
+    return render(
+        "inbox.html",
+        session=who(session),
+        here="inbox",
+        count=len(awaiting),
+        missing=len(awaiting) - len(shown),
+        rows=[Row(heading(seen_of(_view(session, each)), _ROW)) for each in shown],
+        left=lambda dies: left(dies, now_ms),
+    )
+
+
+def card(
+    session: Session, seen: Seen, sealer: Sealer, *, comment_max: int, problem: str = "", comment: str = ""
+) -> bytes:
+    """One question, whole, and the form to decide it."""
+    approval = seen.approval
+    standing = standing_of(session.caller.authority, approval, seen.suspended)
+    shown = present(seen_of(record_view(approval, seen.sight, standing)), _CARD)
+    can_decide = approval.status is Status.PENDING and shown.digest is not None
+    proof = None
+    if can_decide and shown.can_approve_here:
+        proof = receipt(sealer, session.csrf, approval.ask.id, approval.digest)
+    return render(
+        "card.html",
+        session=who(session),
+        here="card",
+        card=shown,
+        can_decide=can_decide,
+        receipt=proof,
+        comment_max=comment_max,
+        comment=comment,
+        problem=problem,
+        now_ms=approval.now_ms,
+        left=lambda dies: left(dies, approval.now_ms),
+    )
+
+
+def sign_in(next_: str, problem: str = "") -> bytes:
+    """Where somebody signs in, and goes on to ``next_``."""
+    return render("signin.html", session=None, here="signin", next=next_, problem=problem)
+
+
+def notice(title: str, words: str, session: Session | None = None) -> bytes:
+    """A page that says one thing."""
+    return render(
+        "notice.html", session=None if session is None else who(session), here="", title=title, words=words
+    )
+
+
+def _view(session: Session, approval: Approval) -> Struct:
+    return record_view(approval, Sight.CARD, standing_of(session.caller.authority, approval))

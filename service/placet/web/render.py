@@ -1,0 +1,87 @@
+"""Pages from templates: everything in them is escaped, and characters that hide or mislead are set off."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from placet.domain.durations import duration
+from placet.domain.presentation import Dies, pieces
+
+STATIC: Final[Mapping[str, str]] = {
+    "app.css": "text/css",
+    "card.js": "text/javascript",
+    "inbox.js": "text/javascript",
+    "live.js": "text/javascript",
+    "signin.js": "text/javascript",
+}
+"""What pages load, and what it is."""
+
+_PACKAGE: Final = "placet.web"
+_STAMP_CHARS: Final = 12
+
+
+@cache
+def static(name: str) -> bytes:
+    """A file that pages load."""
+    return files(_PACKAGE).joinpath("static", name).read_bytes()
+
+
+@cache
+def stamp() -> str:
+    """What the files are, all of them: so that a browser never mixes those of two releases."""
+    together = hashlib.sha256(b"".join(static(name) for name in sorted(STATIC)))
+    return together.hexdigest()[:_STAMP_CHARS]
+
+
+def render(template: str, **values: object) -> bytes:
+    """A page."""
+    return _environment().get_template(template).render(values).encode()
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FunctionLoader(_source),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(asset=asset, text=text)
+    return environment
+
+
+def _source(name: str) -> str:
+    return files(_PACKAGE).joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def asset(name: str) -> str:
+    """Where a file that pages load is; under another address with each release."""
+    return f"/ui/{stamp()}/{name}"
+
+
+def text(shown: str) -> Markup:
+    """A text of a card, its escapes set off."""
+    return Markup("").join(_pieces(shown))
+
+
+def _pieces(shown: str) -> Iterable[Markup]:
+    for piece in pieces(shown):
+        yield (
+            Markup('<span class="escape">{}</span>').format(piece.text)
+            if piece.is_escape
+            else escape(piece.text)
+        )
+
+
+def left(dies: Dies | None, now_ms: int) -> str:
+    """How long something lives, in words."""
+    if dies is None:
+        return ""
+    ms = dies.left_ms(now_ms)
+    return "expired" if ms == 0 else f"{duration(ms)} left"

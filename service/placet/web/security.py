@@ -1,0 +1,76 @@
+"""What keeps a page from being used against whoever has signed in.
+
+- The session's cookie is out of reach of scripts and is sent by this site's own pages only; over https it is
+  bound to this very host (``__Host-``, RFC 6265bis §4.1.3.2). The name that is used without TLS, on loopback
+  alone, is taken nowhere else.
+- What changes anything is a POST of a form that was made for this session, from a page of this origin: both
+  are looked at.
+- Pages run this service's own scripts and styles, load nothing else, and are shown in no other page.
+"""
+
+import hmac
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import urlsplit
+
+from placet.tokens.seal import Sealer
+
+HEADERS: Final[Mapping[str, str]] = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
+        " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "referrer-policy": "same-origin",  # without one, browsers send no Origin with a form
+    "cross-origin-opener-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+}
+"""Of every page."""
+
+_RECEIPT: Final = "receipt"
+
+
+class Origin:
+    """Where the pages are, and what follows for cookies and forms.
+
+    Args:
+        public_url: Scheme, host and port under which they are reached.
+    """
+
+    def __init__(self, public_url: str) -> None:
+        parts = urlsplit(public_url)
+        self.public = f"{parts.scheme}://{parts.netloc}"
+        self.is_secure = parts.scheme == "https"
+        # A browser sends cookies to every port of a host: two services on one machine have two names.
+        self.cookie = "__Host-placet" if self.is_secure else f"placet-{parts.port or 80}"
+
+    def set_cookie(self, held: str) -> str:
+        """The header that gives a browser its session."""
+        return self._cookie(held)
+
+    def end_cookie(self) -> str:
+        """The header that takes it away."""
+        return self._cookie("") + "; Max-Age=0"
+
+    def _cookie(self, value: str) -> str:
+        return f"{self.cookie}={value}; Path=/; HttpOnly; SameSite=Lax" + ("; Secure" * self.is_secure)
+
+    def sent_it(self, origin: str | None, site: str | None) -> bool:
+        """Whether a request that changes something came from a page of ours.
+
+        Args:
+            origin: Its ``Origin``; browsers send one with every POST (RFC 6454 §7.3).
+            site: Its ``Sec-Fetch-Site``, of browsers that send one (W3C Fetch Metadata).
+        """
+        return origin == self.public and site in {None, "same-origin"}
+
+
+def same(presented: str, expected: str) -> bool:
+    """Whether two secrets are one, in time that does not tell how nearly."""
+    return hmac.compare_digest(presented.encode("utf-8", "surrogatepass"), expected.encode())
+
+
+def receipt(sealer: Sealer, csrf: str, approval_id: str, digest: str) -> str:
+    """Proof that this session was shown the whole card of this digest: an approval has to bring it."""
+    return sealer.seal(_RECEIPT, (csrf, approval_id, digest))

@@ -1,0 +1,42 @@
+import { countdown, follow } from "./live.js";
+
+const ARMED_MS = 600; // a thumb that was on its way to something else decides nothing
+
+const card = document.querySelector(".card");
+const element = card.querySelector(".state .left");
+if (card.dataset.dies && element) countdown(element, Number(card.dataset.dies), Number(card.dataset.now));
+
+const form = card.querySelector(".decide");
+const buttons = [...card.querySelectorAll(".buttons button")];
+let timer;
+let sent = false;
+
+function arm() {
+  clearTimeout(timer);
+  for (const button of buttons) button.disabled = true;
+  if (!sent) timer = setTimeout(() => { for (const button of buttons) button.disabled = false; }, ARMED_MS);
+}
+
+if (form) {
+  arm();
+  addEventListener("focus", arm);
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) arm(); });
+  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+  form.addEventListener("submit", (event) => {
+    if (sent) { event.preventDefault(); return; }
+    sent = true;
+    setTimeout(() => { for (const button of buttons) button.disabled = true; });
+  });
+}
+
+// Whatever happens to it, the page says so at once. What was written so far stays.
+follow((type, data) => {
+  if (type !== "gap" && data.id !== card.dataset.id) return;
+  if (sent) return;
+  const comment = form ? form.elements.comment.value : "";
+  if (comment) sessionStorage.setItem(`comment:${card.dataset.id}`, comment);
+  location.reload();
+});
+const kept = sessionStorage.getItem(`comment:${card.dataset.id}`);
+if (form && kept && !form.elements.comment.value) form.elements.comment.value = kept;
+sessionStorage.removeItem(`comment:${card.dataset.id}`);

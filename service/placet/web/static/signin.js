@@ -1,0 +1,9 @@
+// The secret of a printed link stands behind its "#": no server and no log on the way has seen it. It is sent
+// once, in the body of a POST, and taken out of the address.
+const form = document.getElementById("signin");
+const secret = location.hash.slice(1);
+if (secret) {
+  history.replaceState(null, "", location.pathname + location.search);
+  form.elements.secret.value = secret;
+  form.requestSubmit();
+}

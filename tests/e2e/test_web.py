@@ -1,0 +1,184 @@
+"""The pages in a real browser: Debian's chromium, with and without scripts, on a phone and by keyboard."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
+
+from tests.e2e.processes import PLACET, environment
+from tests.e2e.stage import Cast, Stage, alone, casting
+from tests.harness import Party, record
+from tests.tools import require
+
+PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+WITHIN_MS = 10_000
+
+
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
+    """One service over its own store."""
+    with alone() as stage:
+        yield stage
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[Browser]:
+    """Chromium."""
+    path = shutil.which("chromium")
+    require(path is not None, "chromium (Debian's package of that name)")
+    async with async_playwright() as tools:
+        browser = await tools.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        await browser.close()
+
+
+@pytest.fixture
+async def cast(stage: Stage) -> AsyncIterator[Cast]:
+    """Who takes part."""
+    async with casting(stage) as cast:
+        yield cast
+
+
+def link_for(stage: Stage, party: Party) -> str:
+    """What an operator's command prints, for a person who has been entered."""
+    command = [sys.executable, *PLACET, "signin", party.name, "--tenant", party.tenant, "--json"]
+    done = subprocess.run(command, env=environment(stage.variables), capture_output=True, check=True)
+    link: str = json.loads(done.stdout)["url"]
+    stage.hear(link.rpartition(".")[2].encode())
+    return link
+
+
+async def opened(browser: Browser, link: str, **options: Any) -> tuple[BrowserContext, Page, list[str]]:
+    """A browser of somebody who has followed a link, and what it complains of."""
+    context = await browser.new_context(**options)
+    context.set_default_timeout(WITHIN_MS)
+    page, complaints = await context.new_page(), []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    await page.goto(link)
+    return context, page, complaints
+
+
+async def test_from_the_link_to_the_decision_on_a_phone(stage: Stage, browser: Browser, cast: Cast) -> None:
+    """The link signs in and leaves no secret in the address; the card fits; a thumb approves it."""
+    (runtime,), (ann,) = await cast.client(), await cast.approver()
+    asked = await runtime.asked(input={"to": "ACME", "amount": 5}, risk="high")
+    _, page, complaints = await opened(browser, link_for(stage, ann), **PHONE)
+    await page.wait_for_url("**/inbox")
+    await page.get_by_text("orders.refund acts on the world outside").tap()
+    await page.wait_for_url(f"**/a/{asked['id']}")
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    approve = page.get_by_role("button", name="Approve")
+    await expect(approve).to_be_in_viewport()
+    await expect(approve).to_be_enabled()
+    await approve.tap()
+    await expect(page.locator(".state")).to_contain_text("approved, and not used yet")
+    seen = await runtime.seen(asked["id"])
+    assert (seen["status"], seen["decisions"][0]["channel"]) == ("approved", "web")
+    assert complaints == []
+
+
+async def test_buttons_are_armed_a_moment_after_a_card_comes(
+    stage: Stage, browser: Browser, cast: Cast
+) -> None:
+    """And again after it has regained the focus: a thumb that was on its way decides nothing."""
+    (runtime,), (ann,) = await cast.client(), await cast.approver()
+    asked = await runtime.asked()
+    _, page, _ = await opened(browser, link_for(stage, ann))
+    await page.wait_for_url("**/inbox")
+    await page.goto(f"{stage.replicas[0].url}/a/{asked['id']}", wait_until="commit")
+    buttons = page.locator(".buttons button")
+    await expect(buttons.first).to_be_disabled()
+    await expect(buttons.first).to_be_enabled()
+    await page.evaluate("dispatchEvent(new Event('focus'))")
+    assert await buttons.first.is_disabled()
+    await expect(buttons.first).to_be_enabled()
+
+
+async def test_what_somebody_else_decides_is_there_at_once(
+    stage: Stage, browser: Browser, cast: Cast
+) -> None:
+    """The card says who; the inbox says what is new, and moves nothing."""
+    (runtime,), (ann,), (bob,) = await cast.client(), await cast.approver(), await cast.approver("bob")
+    asked = await runtime.asked(input=1)
+    context, page, _ = await opened(browser, link_for(stage, ann))
+    await page.wait_for_url("**/inbox")
+    card = await context.new_page()
+    await card.goto(f"{stage.replicas[0].url}/a/{asked['id']}")
+    await card.fill("#comment", "I was about to say")
+    record(await bob.decide(asked, "reject", comment="not today"))
+    await expect(card.locator(".votes")).to_contain_text("rejected by bob via api")
+    await expect(card.locator(".decide")).to_have_count(0)
+    await expect(page.locator(".row .left")).to_have_text("rejected")
+    await runtime.asked(input=2)
+    await expect(page.locator("#news")).to_have_text("Show 1 new")
+    await expect(page.locator(".row")).to_have_count(1)
+    await page.get_by_text("Show 1 new").click()
+    await expect(page.locator("#status")).to_have_text("One question awaits you.")
+
+
+async def test_without_scripts(stage: Stage, browser: Browser, cast: Cast) -> None:
+    """The code is typed, the form is sent; everything is there."""
+    (runtime,), (ann,) = await cast.client(), await cast.approver()
+    asked = await runtime.asked()
+    page_url, _, secret = link_for(stage, ann).partition("#")
+    _, page, _ = await opened(browser, page_url, java_script_enabled=False)
+    await page.get_by_label("The code of the link").fill(secret)
+    await page.get_by_role("button", name="Sign in").click()
+    await page.wait_for_url("**/inbox")
+    await page.get_by_text("orders.refund").click()
+    await page.get_by_label("Comment").fill("fine")
+    await page.get_by_role("button", name="Reject").click()
+    await expect(page.locator(".state")).to_contain_text("rejected")
+    assert (await runtime.seen(asked["id"]))["decisions"][0]["comment"] == "fine"
+
+
+async def test_by_keyboard_alone(stage: Stage, browser: Browser, cast: Cast) -> None:
+    """What has the focus is seen, and all can be reached."""
+    (runtime,), (ann,) = await cast.client(), await cast.approver()
+    asked = await runtime.asked()
+    _, page, _ = await opened(browser, link_for(stage, ann))
+    await page.wait_for_url("**/inbox")
+    row = page.locator(".row")
+    for _ in range(10):
+        await page.keyboard.press("Tab")
+        if await row.evaluate("row => row === document.activeElement"):
+            break
+    await page.keyboard.press("Enter")
+    await page.wait_for_url(f"**/a/{asked['id']}")
+    approve = page.get_by_role("button", name="Approve")
+    await expect(approve).to_be_enabled()
+    for _ in range(20):
+        await page.keyboard.press("Tab")
+        if await approve.evaluate("each => each === document.activeElement"):
+            break
+    outline = await approve.evaluate("each => getComputedStyle(each).outlineStyle")
+    assert outline == "solid"
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".state")).to_contain_text("approved")
+
+
+async def test_hostile_text_is_harmless(stage: Stage, browser: Browser, cast: Cast) -> None:
+    """Markup is text, characters that hide are seen, and nothing of it runs."""
+    (runtime,), (ann,) = await cast.client(), await cast.approver()
+    hostile = "<img src=x onerror=alert(1)>\u202egnp.exe\u200b</textarea><script>alert(2)</script>"
+    asked = await runtime.asked(
+        input={hostile: [hostile, {"a": hostile}]},
+        reasons=[hostile],
+        context={"x": hostile},
+        presentation={"title": hostile, "summary": hostile},
+    )
+    _, page, complaints = await opened(browser, link_for(stage, ann), color_scheme="dark")
+    alerts: list[str] = []
+    page.on("dialog", lambda dialog: alerts.append(dialog.message))
+    await page.wait_for_url("**/inbox")
+    await page.goto(f"{stage.replicas[0].url}/a/{asked['id']}")
+    await expect(page.locator(".mind li").first).to_contain_text("Look twice at")
+    assert await page.locator("main img").count() == 0
+    assert await page.locator(".escape").count() >= 8
+    assert (alerts, complaints) == ([], [])

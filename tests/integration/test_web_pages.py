@@ -1,0 +1,286 @@
+"""Inbox and card: what awaits somebody, and their decision on exactly what they were shown."""
+
+import re
+
+import pytest
+
+from placet.domain.limits import SSE_HEARTBEAT_S
+from placet.web.render import STATIC, asset
+from tests.browsing import Browser, words
+from tests.harness import Harness, record
+from tests.listening import Listener
+from tests.ruled import Opening
+from tests.tools import until
+
+
+class TestInbox:
+    """What somebody could approve now, and nothing else."""
+
+    async def test_what_dies_first_is_on_top(self, anywhere: Harness) -> None:
+        """With what it is, for whom, how much is at stake, how long it lasts."""
+        runtime = await anywhere.client()
+        await anywhere.approver("ann")
+        browser = await Browser(anywhere).signed_in()
+        assert "Nothing awaits you." in words(await browser.get("/inbox"))
+        late = await runtime.asked(input=1, expires_in_ms=600_000)
+        soon = await runtime.asked(input=2, expires_in_ms=60_000, risk="high")
+        page = await browser.get("/inbox")
+        assert re.findall(r'href="/a/([^"]+)"', page.text) == [soon["id"], late["id"]]
+        assert "<title>(2) Inbox · Placet</title>" in page.text
+        text = words(page)
+        assert "2 questions await you, the first to expire on top." in text
+        assert "orders.refund acts on the world outside high risk for agent-7 (an AI agent" in text
+        assert "1m left" in text
+
+    async def test_what_does_not_await_them_is_not_there(self, under: Opening) -> None:
+        """Their own, what they have voted on, what is decided, what is others' to decide."""
+        ruled = await under("quorum = 2", 'comment = "always"')
+        runtime, (ann,) = await ruled.parties("ann")
+        own = await runtime.asked(actor={"id": "ann", "kind": "user"})
+        voted = await runtime.asked(input=2)
+        record(await ann.decide(voted, comment="yes"))
+        over = await runtime.asked(input=3)
+        record(await runtime.cancel(over["id"]))
+        mine = await runtime.asked(input=4)
+        for person, awaiting in (("ann", [mine]), ("bob", [own, voted, mine]), ("dana", [])):
+            browser = await Browser(ruled.h).signed_in(person)
+            found = re.findall(r'href="/a/([^"]+)"', (await browser.get("/inbox")).text)
+            assert sorted(found) == sorted(each["id"] for each in awaiting)
+
+    async def test_of_many_the_first_are_shown(self, h: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+        """And how many come after."""
+        monkeypatch.setattr("placet.web.pages.ROWS_MAX", 2)
+        monkeypatch.setattr("placet.application.inbox._PAGE", 2)
+        runtime = await h.client()
+        await h.approver("ann")
+        for number in range(5):
+            await runtime.asked(input=number)
+        page = words(await (await Browser(h).signed_in()).get("/inbox"))
+        assert "5 questions await you" in page
+        assert "3 more come after these." in page
+
+    async def test_one_that_was_spoilt_is_passed_over(self, h: Harness) -> None:
+        """The others are there."""
+        runtime = await h.client()
+        await h.approver("ann")
+        spoilt, fine = await runtime.asked(input=1), await runtime.asked(input=2)
+        await h.redis.lset(f"{{placet:default}}:l:{spoilt['id']}", 0, b"1 requested nothing")
+        page = await (await Browser(h).signed_in()).get("/inbox")
+        assert re.findall(r'href="/a/([^"]+)"', page.text) == [fine["id"]]
+        assert "One question awaits you." in words(page)
+
+
+class TestCard:
+    """One question."""
+
+    async def test_it_shows_what_would_run(self, anywhere: Harness) -> None:
+        """All that the presentation model says, escaped; what could mislead is set off and flagged."""
+        runtime = await anywhere.client()
+        await anywhere.approver("ann")
+        asked = await runtime.asked(
+            input={"to": "<script>alert(1)</script>", "memo": "a\u202egnp.exe", "deep": [{"n": 1}]},
+            context={"ticket": "T-1"},
+            reasons=["<b>because</b>"],
+            presentation={"title": "</textarea><h1>Approved"},
+        )
+        page = await (await Browser(anywhere).signed_in()).get(f"/a/{asked['id']}")
+        assert page.status_code == 200
+        assert "<script>alert" not in page.text
+        assert "<b>because" not in page.text
+        assert '<span class="escape">⟨U+202E⟩</span>' in page.text
+        text = words(page)
+        assert '"to" "<script>alert(1)</script>"' in text
+        assert "Look twice at the input: characters that reorder text (1), first at /memo." in text
+        assert "</textarea><h1>Approved" in text
+        assert f"digest {asked['digest']}" in text
+
+    async def test_what_they_may_not_see_is_not_there(self, anywhere: Harness) -> None:
+        """The same page as for what there is not."""
+        runtime = await anywhere.client(tenant="abroad")
+        await anywhere.approver("ann")
+        asked = await runtime.asked()
+        browser = await Browser(anywhere).signed_in()
+        foreign, unknown = await browser.get(f"/a/{asked['id']}"), await browser.get("/a/apr_unknown")
+        assert (foreign.status_code, foreign.content) == (404, unknown.content)
+
+    async def test_an_approval_is_of_what_was_shown(self, anywhere: Harness) -> None:
+        """By the person who is signed in, over the web."""
+        runtime = await anywhere.client()
+        await anywhere.approver("ann")
+        asked = await runtime.asked()
+        browser = await Browser(anywhere).signed_in()
+        response = await browser.decide(asked["id"], "approve", comment="fine\r\nby me")
+        assert (response.status_code, response.headers["location"]) == (303, f"/a/{asked['id']}")
+        seen = await runtime.seen(asked["id"])
+        (vote,) = seen["decisions"]
+        assert seen["status"] == "approved"
+        assert (vote["approver"]["id"], vote["channel"], vote["comment"]) == ("ann", "web", "fine\nby me")
+        after = words(await browser.get(f"/a/{asked['id']}"))
+        assert "approved, and not used yet" in after
+        assert "approved by ann via web" in after
+        record(await runtime.consume(asked, seen["token"]))
+
+    async def test_sent_twice_it_is_one(self, h: Harness) -> None:
+        """The second finds it done."""
+        runtime = await h.client()
+        await h.approver("ann")
+        asked = await runtime.asked()
+        browser = await Browser(h).signed_in()
+        fields = {**await browser.card(asked["id"]), "decision": "approve"}
+        for _ in range(2):
+            assert (await browser.post(f"/a/{asked['id']}", fields)).status_code == 303
+        assert len((await runtime.seen(asked["id"]))["decisions"]) == 1
+
+    @pytest.mark.parametrize("receipt", [None, "", "A" * 43])
+    async def test_who_was_not_shown_it_does_not_approve(self, h: Harness, receipt: str | None) -> None:
+        """The card is shown, and nothing decided; a rejection needs no receipt."""
+        runtime = await h.client()
+        await h.approver("ann")
+        asked = await runtime.asked()
+        browser = await Browser(h).signed_in()
+        response = await browser.decide(asked["id"], "approve", receipt=receipt, comment="mine")
+        assert response.status_code == 409
+        assert "you were not shown the whole card" in words(response)
+        assert ">mine</textarea>" in response.text
+        assert (await runtime.seen(asked["id"]))["status"] == "pending"
+        assert (await browser.decide(asked["id"], "reject", receipt=receipt)).status_code == 303
+        assert (await runtime.seen(asked["id"]))["status"] == "rejected"
+
+    async def test_a_receipt_is_of_one_session_and_one_card(self, h: Harness) -> None:
+        """Neither another's nor of another question."""
+        runtime = await h.client()
+        for name in ("ann", "bob"):
+            await h.approver(name)
+        one, other = await runtime.asked(input=1), await runtime.asked(input=2)
+        ann, bob = await Browser(h).signed_in("ann"), await Browser(h).signed_in("bob")
+        for browser, of in ((bob, one), (ann, other)):
+            receipt = (await browser.card(of["id"]))["receipt"]
+            assert (await ann.decide(one["id"], "approve", receipt=receipt)).status_code == 409
+        assert (await runtime.seen(one["id"]))["status"] == "pending"
+
+    async def test_what_the_client_withholds_is_not_approved_unseen(self, under: Opening) -> None:
+        """Where the rule lets it be withheld it can be; parts that are hidden are marked."""
+        ruled = await under("hidden_input = true")
+        runtime, _ = await ruled.parties("ann")
+        asked = await runtime.asked(input=..., input_hash="0" * 64, effect="write")
+        browser = await Browser(ruled.h).signed_in("ann")
+        assert "the client sent only its hash" in words(await browser.get(f"/a/{asked['id']}"))
+        assert (await browser.decide(asked["id"], "approve")).status_code == 303
+
+    async def test_a_refusal_says_why(self, under: Opening) -> None:
+        """In words, on the card, with what was written so far."""
+        ruled = await under('comment = "always"')
+        runtime, _ = await ruled.parties("ann")
+        own = await runtime.asked(actor={"id": "ann", "kind": "user"})
+        asked = await runtime.asked(input=2)
+        browser = await Browser(ruled.h).signed_in("ann")
+        response = await browser.decide(asked["id"], "approve")
+        assert response.status_code == 403
+        assert "Nothing was decided: the rule asks for a comment." in words(response)
+        response = await browser.decide(own["id"], "approve", comment="mine")
+        assert response.status_code == 403
+        assert "Nothing was decided. The approver is the actor" in words(response)
+        assert ">mine</textarea>" in response.text
+
+    async def test_a_card_that_changed_is_shown_anew(self, h: Harness) -> None:
+        """With what became of it."""
+        runtime, bob = await h.client(), await h.approver("bob")
+        await h.approver("ann")
+        asked = await runtime.asked()
+        browser = await Browser(h).signed_in()
+        fields = {**await browser.card(asked["id"]), "decision": "approve"}
+        record(await bob.decide(asked, "reject"))
+        response = await browser.post(f"/a/{asked['id']}", fields)
+        assert response.status_code == 409
+        assert "Nothing was decided. The approval takes no more decisions" in words(response)
+        assert "rejected by bob via api" in words(response)
+        assert 'class="decide"' not in response.text
+
+    @pytest.mark.parametrize(
+        "changes", [{"decision": "edit"}, {"decision": None}, {"digest": "x"}, {"digest": None}]
+    )
+    async def test_half_a_form_decides_nothing(self, h: Harness, changes: dict[str, str | None]) -> None:
+        """It says to open the card again."""
+        runtime = await h.client()
+        await h.approver("ann")
+        asked = await runtime.asked()
+        browser = await Browser(h).signed_in()
+        fields = {**await browser.card(asked["id"]), "decision": "approve", **changes}
+        sent = {name: value for name, value in fields.items() if value is not None}
+        response = await browser.post(f"/a/{asked['id']}", sent)
+        assert response.status_code == 422
+        assert (await runtime.seen(asked["id"]))["status"] == "pending"
+
+    async def test_looking_changes_nothing(self, h: Harness) -> None:
+        """Whoever follows a link for a preview, with GET or HEAD."""
+        runtime = await h.client()
+        await h.approver("ann")
+        asked = await runtime.asked()
+        browser = await Browser(h).signed_in()
+        fields = {**await browser.card(asked["id"]), "decision": "approve"}
+        for method in ("GET", "HEAD"):
+            response = await h.http.request(
+                method,
+                f"/a/{asked['id']}",
+                params=fields,
+                headers={"cookie": f"placet-8420={browser.cookies['placet-8420']}"},
+            )
+            assert response.status_code == 200
+        assert (await runtime.seen(asked["id"]))["status"] == "pending"
+
+    async def test_credentials_that_change_meanwhile_are_judged_anew(self, anywhere: Harness) -> None:
+        """The page comes all the same."""
+        runtime = await anywhere.client()
+        await anywhere.approver("ann")
+        asked = await runtime.asked()
+        browser = await Browser(anywhere).signed_in()
+        await browser.get("/inbox")
+        stale = anywhere.services.directory._snapshots["default"]
+        await anywhere.approver("bob")
+        anywhere.services.directory._snapshots["default"] = stale
+        assert (await browser.get(f"/a/{asked['id']}")).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/signin", "/inbox", "/a/apr_1", "/ui/x/app.css"])
+async def test_every_page_is_guarded(h: Harness, path: str) -> None:
+    """Scripts and styles of ours alone, in no frame, kept by nobody."""
+    response = await h.http.get(path)
+    policy = response.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert response.headers["cache-control"] == "no-store"
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert response.headers["referrer-policy"] == "same-origin"
+
+
+@pytest.mark.parametrize("name", sorted(STATIC))
+async def test_what_pages_load(h: Harness, name: str) -> None:
+    """Under an address of this release, and for good."""
+    response = await h.http.get(asset(name))
+    assert (response.status_code, len(response.content) > 100) == (200, True)
+    assert response.headers["content-type"].startswith(STATIC[name])
+    assert response.headers["cache-control"] == "public, max-age=31536000, immutable"
+
+
+async def test_pages_hear_what_happens(anywhere: Harness) -> None:
+    """What the person may see, on the same stream as the API's; till they sign out."""
+    anywhere.services.store.stream.start()
+    runtime = await anywhere.client()
+    await anywhere.approver("ann")
+    browser = await Browser(anywhere).signed_in()
+    cookie = [(b"cookie", f"placet-8420={browser.cookies['placet-8420']}".encode())]
+    listener = Listener(anywhere, "none", "/ui/events", cookie)
+    await listener.answered()
+    assert (listener.status, listener.headers[b"content-type"]) == (200, b"text/event-stream; charset=utf-8")
+    assert (await listener.next()).retry == "2000"
+    asked = await runtime.asked()
+    assert await listener.heard(1) == [("requested", asked["id"])]
+    await anywhere.services.sessions.end(browser.cookies["placet-8420"])
+    await until(lambda: anywhere.clock.timers > 0, "the heartbeat to be awaited")
+    anywhere.clock.move(SSE_HEARTBEAT_S * 1000)
+    await until(listener.ended.is_set, "the stream to end")
+    await listener.hang_up()
+    assert len(anywhere.services.feed) == 0
+    assert (await anywhere.http.get("/ui/events")).status_code == 303
+    assert (await browser.get("/ui/events")).status_code == 303

@@ -1,0 +1,232 @@
+"""Signing in and out on the pages: a link that works once, a session that ends, and what can't be made up."""
+
+import pytest
+
+from placet.domain.errors import StoreUnavailable, Unauthenticated
+from placet.domain.limits import SIGN_IN_LINK_MS
+from placet.store.sessions import Sessions
+from tests.browsing import Browser, words
+from tests.factories import ManualClock
+from tests.harness import Harness
+from tests.ruled import Opening
+from tests.rulefiles import DIRECTORY
+
+USED = "This link was used already, is older than five minutes, or is none."
+
+
+async def test_a_link_signs_in_once(anywhere: Harness) -> None:
+    """Into a session of its own, in a cookie that no script and no other site gets."""
+    await anywhere.approver("ann", shown_as="Ann <b>Marsh")
+    secret = await anywhere.services.sessions.offer("default", "ann")
+    browser = Browser(anywhere)
+    response = await browser.post("/signin", {"secret": secret, "next": "/a/apr_1"})
+    assert (response.status_code, response.headers["location"]) == (303, "/a/apr_1")
+    name, *attributes = response.headers["set-cookie"].split("; ")
+    assert name.startswith("placet-8420=default.")
+    assert attributes == ["Path=/", "HttpOnly", "SameSite=Lax"]
+    assert name.removeprefix("placet-8420=") != secret
+    page = await browser.get("/inbox")
+    assert page.status_code == 200
+    assert "Ann &lt;b&gt;Marsh" in page.text
+    again = await Browser(anywhere).post("/signin", {"secret": secret})
+    assert again.status_code == 401
+    assert USED in words(again)
+    assert "set-cookie" not in again.headers
+
+
+async def test_a_link_lives_for_five_minutes(anywhere: Harness) -> None:
+    """The store forgets it by itself."""
+    await anywhere.approver("ann")
+    await anywhere.services.sessions.offer("default", "ann")
+    (key,) = [each async for each in anywhere.redis.scan_iter("{placet:default}:q:*")]
+    assert 0 < await anywhere.redis.pttl(key) <= SIGN_IN_LINK_MS
+
+
+@pytest.mark.parametrize(
+    "secret", ["", "x", "default." + "A" * 43, "default.", "abroad." + "A" * 43, "é" * 50]
+)
+async def test_what_is_no_link_signs_nobody_in(h: Harness, secret: str) -> None:
+    """Whatever it looks like."""
+    await h.approver("ann")
+    response = await Browser(h).post("/signin", {"secret": secret})
+    assert (response.status_code, "set-cookie" in response.headers) == (401, False)
+
+
+async def test_nobody_is_signed_in_who_is_not_there(h: Harness) -> None:
+    """Neither a client nor an alias: by the ids of people only."""
+    await h.client("runtime")
+    for name in ("runtime", "zoe", ""):
+        with pytest.raises(Unauthenticated):
+            await h.services.sessions.offer("default", name)
+
+
+async def test_people_of_the_directory_sign_in(under: Opening) -> None:
+    """Without a credential of their own, as long as they are in it."""
+    ruled = await under()
+    await ruled.h.client()
+    browser = await Browser(ruled.h).signed_in("ann")
+    assert "Ann Marsh" in (await browser.get("/inbox")).text
+    with pytest.raises(Unauthenticated):
+        await ruled.h.services.sessions.offer("default", "ann@example.com")
+    await ruled.now(directory=DIRECTORY.replace('"ann"', '"anna"'))
+    assert (await browser.get("/inbox")).headers["location"] == "/signin?next=/inbox"
+
+
+class TestSessions:
+    """Until they end."""
+
+    async def test_without_one_somebody_signs_in_first(self, h: Harness) -> None:
+        """And comes back to where they were going, on this service only."""
+        browser = Browser(h)
+        for path, to in (("/inbox", "/signin?next=/inbox"), ("/a/apr_1", "/signin?next=/a/apr_1")):
+            response = await browser.get(path)
+            assert (response.status_code, response.headers["location"]) == (303, to)
+        for path in ("//evil.example", "https://evil.example", "/a/../x", "/signout", "javascript:1"):
+            page = await h.http.get("/signin", params={"next": path})
+            assert '<input type="hidden" name="next" value="/inbox">' in page.text
+
+    async def test_signing_out_ends_it(self, anywhere: Harness) -> None:
+        """For everybody who holds it; a second time there is nothing to end."""
+        await anywhere.approver("ann")
+        browser = await Browser(anywhere).signed_in()
+        held = dict(browser.cookies)
+        csrf = (await browser.get("/inbox")).text.partition('name="csrf" value="')[2].partition('"')[0]
+        response = await browser.post("/signout", {"csrf": csrf})
+        assert (response.status_code, response.headers["location"]) == (303, "/signin")
+        assert response.headers["set-cookie"].endswith("; Max-Age=0")
+        browser.cookies = held
+        assert (await browser.get("/inbox")).status_code == 303
+        await anywhere.services.sessions.end(held["placet-8420"])
+        await anywhere.services.sessions.end("none of ours")
+
+    async def test_it_ends_after_half_a_day(self, h: Harness, clock: ManualClock) -> None:
+        """However often it is used; and the store forgets one that is not."""
+        await h.approver("ann")
+        browser = await Browser(h).signed_in()
+        limits = h.services.settings.limits
+        (key,) = [each async for each in h.redis.scan_iter("{placet:default}:u:*")]
+        assert 0 < await h.redis.pttl(key) <= limits.session_idle_ms
+        clock.move(limits.session_max_ms)
+        assert (await browser.get("/inbox")).status_code == 200
+        clock.move(1)
+        assert (await browser.get("/inbox")).status_code == 303
+        assert await h.redis.exists(key) == 0
+
+    async def test_whoever_is_revoked_is_signed_out(self, anywhere: Harness) -> None:
+        """At once."""
+        await anywhere.approver("ann")
+        browser = await Browser(anywhere).signed_in()
+        await anywhere.services.enrolment.revoke("default", "approver:ann")
+        anywhere.services.directory.forget("default")
+        assert (await browser.get("/inbox")).status_code == 303
+
+    async def test_it_is_not_made_up(self, h: Harness) -> None:
+        """By whoever writes the store, or moves one to another place."""
+        await h.approver("ann")
+        await h.approver("bob")
+        ann, bob = await Browser(h).signed_in("ann"), await Browser(h).signed_in("bob")
+        keys = [each async for each in h.redis.scan_iter("{placet:default}:u:*")]
+        first, second = [await h.redis.get(key) for key in keys]
+        await h.redis.set(keys[0], second)
+        await h.redis.set(keys[1], first)
+        for browser in (ann, bob):
+            assert (await browser.get("/inbox")).status_code == 303
+        for document in (b"", b"{}", b"A" * 43 + b'{"person":"ann","at_ms":1}', b"\xff\xfe"):
+            await h.redis.set(keys[0], document)
+            await h.redis.set(keys[1], document)
+            assert (await ann.get("/inbox")).status_code == 303
+
+    async def test_one_that_was_there_before_is_not_taken_over(self, h: Harness) -> None:
+        """Whoever planted a cookie does not come to share the session (fixation)."""
+        await h.approver("ann")
+        browser = Browser(h)
+        browser.cookies["placet-8420"] = planted = "default." + "B" * 43
+        await browser.signed_in()
+        assert browser.cookies["placet-8420"] != planted
+
+    async def test_two_cookies_are_none(self, h: Harness) -> None:
+        """Nobody can tell which is meant."""
+        await h.approver("ann")
+        browser = await Browser(h).signed_in()
+        held = browser.cookies["placet-8420"]
+        browser.cookies = {"placet-8420": f"{held}; placet-8420={held}"}
+        assert (await browser.get("/inbox")).status_code == 303
+
+    async def test_the_api_takes_no_cookie(self, h: Harness) -> None:
+        """Only pages do."""
+        await h.approver("ann")
+        browser = await Browser(h).signed_in()
+        assert (await browser.get("/v1/approvals")).status_code == 401
+
+
+class TestForms:
+    """What changes something is a form of this session, from this origin."""
+
+    @pytest.mark.parametrize("origin", [None, "null", "https://evil.example", "http://127.0.0.1:8421", ""])
+    async def test_of_another_origin_it_is_refused(self, h: Harness, origin: str | None) -> None:
+        """Before anything is looked at."""
+        await h.approver("ann")
+        secret = await h.services.sessions.offer("default", "ann")
+        browser = Browser(h, origin)
+        response = await browser.post("/signin", {"secret": secret})
+        assert (response.status_code, "set-cookie" in response.headers) == (403, False)
+        assert (await Browser(h).post("/signin", {"secret": secret})).status_code == 303
+
+    async def test_a_browser_that_says_so_is_believed(self, h: Harness) -> None:
+        """That another site sent it."""
+        response = await Browser(h).post("/signin", {"secret": "x"}, headers={"sec-fetch-site": "cross-site"})
+        assert response.status_code == 403
+
+    @pytest.mark.parametrize("csrf", ["", "A" * 43, "é"])
+    async def test_of_another_session_it_is_refused(self, h: Harness, csrf: str) -> None:
+        """Nothing is done."""
+        await h.approver("ann")
+        browser = await Browser(h).signed_in()
+        assert (await browser.post("/signout", {"csrf": csrf})).status_code == 403
+        assert (await browser.get("/inbox")).status_code == 200
+
+    @pytest.mark.parametrize(
+        ("content", "media_type", "status"),
+        [
+            ("{}", "application/json", 415),
+            ("secret=x", "text/plain", 415),
+            ("secret=%ff", "application/x-www-form-urlencoded", 422),
+            ("&".join(f"a{n}=1" for n in range(50)), "application/x-www-form-urlencoded", 422),
+            ("secret=" + "x" * 70_000, "application/x-www-form-urlencoded", 413),
+            ("secret=é", "application/x-www-form-urlencoded", 422),
+        ],
+    )
+    async def test_what_is_no_form_is_refused(
+        self, h: Harness, content: str, media_type: str, status: int
+    ) -> None:
+        """In plain words."""
+        headers = {"content-type": media_type}
+        response = await Browser(h).post("/signin", {}, content=content.encode(), headers=headers)
+        assert response.status_code == status
+
+
+async def test_a_store_that_is_down_is_told(h: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a page; nobody is signed out by it."""
+    await h.approver("ann")
+    browser = await Browser(h).signed_in()
+
+    async def down(*_: object, **__: object) -> None:
+        raise OSError
+
+    client = h.services.store.client
+    with monkeypatch.context() as broken:
+        for name in ("set", "getex", "getdel", "delete"):
+            broken.setattr(client, name, down)
+        page = await browser.get("/inbox")
+        assert (page.status_code, page.headers["content-type"]) == (503, "text/html; charset=utf-8")
+        response = await browser.post("/signin", {"secret": "default." + "A" * 43})
+        assert response.status_code == 503
+        sessions = Sessions(client)
+        for call in (
+            sessions.keep("t", "h", b"", idle_ms=1),
+            sessions.drop("t", "h"),
+            sessions.offer("t", "h", b"", lives_ms=1),
+        ):
+            with pytest.raises(StoreUnavailable):
+                await call
+    assert (await browser.get("/inbox")).status_code == 200
