@@ -5,6 +5,7 @@ import pytest
 from placet.domain.errors import StoreUnavailable, Unauthenticated
 from placet.domain.limits import SIGN_IN_LINK_MS
 from placet.store.sessions import Sessions
+from placet.web.security import Origin
 from tests.browsing import Browser, words
 from tests.factories import ManualClock
 from tests.harness import Harness
@@ -230,3 +231,39 @@ async def test_a_store_that_is_down_is_told(h: Harness, monkeypatch: pytest.Monk
             with pytest.raises(StoreUnavailable):
                 await call
     assert (await browser.get("/inbox")).status_code == 200
+
+
+@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"])
+async def test_a_link_is_for_this_machine_alone(h: Harness, header: str) -> None:
+    """What came through a proxy may come from anywhere; the link is still good."""
+    await h.approver("ann")
+    secret = await h.services.sessions.offer("default", "ann")
+    browser = Browser(h)
+    response = await browser.post("/signin", {"secret": secret}, headers={header: "10.0.0.1"})
+    assert (response.status_code, "set-cookie" in response.headers) == (403, False)
+    assert "on the machine that the service runs on" in words(response)
+    assert (await browser.post("/signin", {"secret": secret})).status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("public", "host", "here"),
+    [
+        ("http://127.0.0.1:8420", "127.0.0.1", True),
+        ("http://localhost:8420", "localhost", True),
+        ("http://[::1]:8420", "::1", True),
+        ("https://placet.example", "127.0.0.1", False),
+        ("http://127.0.0.1:8420", "placet.example", False),
+        ("http://127.0.0.1:8420", None, False),
+    ],
+)
+def test_where_here_is(public: str, host: str | None, *, here: bool) -> None:
+    """Both the service's own name and the one it was called by."""
+    assert Origin(public).is_here(host, ["host", "cookie"]) is here
+
+
+def test_cookies_over_https_are_of_this_host() -> None:
+    """Bound to it, and sent over TLS only; without TLS the name is another."""
+    secure, plain = Origin("https://placet.example"), Origin("http://127.0.0.1:8420")
+    assert secure.set_cookie("x") == "__Host-placet=x; Path=/; HttpOnly; SameSite=Lax; Secure"
+    assert secure.end_cookie() == "__Host-placet=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0"
+    assert plain.cookie == "placet-8420"

@@ -121,6 +121,9 @@ def _signing(use: Pages) -> Sequence[HTTPRouteHandler]:
     async def sign_in(request: Request) -> Response[bytes]:  # type: ignore[type-arg]
         fields = await _form(use, request)
         onward = _next(fields.get("next", ""))
+        if not use.origin.is_here(request.url.hostname, request.headers.keys()):
+            words = "A link like this signs in on the machine that the service runs on, and nowhere else."
+            return _notice("Nothing was done", words, 403)
         try:
             held = await use.sessions.redeem(fields.get("secret", "").strip())
         except Unauthenticated:

@@ -9,10 +9,11 @@
 """
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
+from placet.settings.parsing import is_loopback
 from placet.tokens.seal import Sealer
 
 HEADERS: Final[Mapping[str, str]] = {
@@ -29,6 +30,9 @@ HEADERS: Final[Mapping[str, str]] = {
 """Of every page."""
 
 _RECEIPT: Final = "receipt"
+_FORWARDED: Final = frozenset(
+    {"forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"}
+)
 
 
 class Origin:
@@ -44,6 +48,16 @@ class Origin:
         self.is_secure = parts.scheme == "https"
         # A browser sends cookies to every port of a host: two services on one machine have two names.
         self.cookie = "__Host-placet" if self.is_secure else f"placet-{parts.port or 80}"
+
+    def is_here(self, host: str | None, headers: Iterable[str]) -> bool:
+        """Whether a request comes from a browser on this very machine, as far as it can tell.
+
+        Args:
+            host: The name that it was sent to.
+            headers: The names of its headers: with one that a proxy adds it may come from anywhere.
+        """
+        names = (host or "", urlsplit(self.public).hostname or "")
+        return all(map(is_loopback, names)) and _FORWARDED.isdisjoint(headers)
 
     def set_cookie(self, held: str) -> str:
         """The header that gives a browser its session."""
