@@ -11,12 +11,15 @@ from placet.bootstrap import Services
 from placet.cli.acquainted import directory_here
 from placet.cli.console import Ink, Terminal
 from placet.cli.context import Context
+from placet.cli.first_link import Link, first_link
 from placet.cli.info import placet_version
 from placet.cli.invoked import placet
 from placet.cli.layout import wrap
 from placet.cli.opened import named
 from placet.cli.running import Running
+from placet.domain.durations import spell
 from placet.domain.errors import InternalError, StoreUnavailable
+from placet.domain.limits import SIGN_IN_LINK_MS
 from placet.domain.text import visible
 from placet.settings import Environment
 from placet.settings.rule_files import RulesInvalid
@@ -45,6 +48,7 @@ async def announce(service: Running, context: Context) -> None:
     newcomers = await _is_new(service.services)
     if console.err.is_terminal:
         lines = [*_banner(service, console.err), *(await _next(service, context) if newcomers else [])]
+        lines += _inbox(await first_link(service), console.err)
         for line in (*lines, console.err.paint("Ctrl-C stops it.", Ink.DIM)):
             console.err.line(line)
         return
@@ -92,6 +96,15 @@ def _store(service: Running) -> str:
     parts = urlsplit(url.reveal())
     place = parts.path if parts.scheme == "unix" else f"{parts.hostname}:{parts.port or 6379}"
     return f"{version} at {place}. {keeps}"
+
+
+def _inbox(link: Link | None, err: Terminal) -> list[str]:
+    """How the person at the terminal gets to their inbox."""
+    if link is None:
+        return []
+    who = f"{visible(link.person)}, now an approver," if link.is_new else visible(link.person)
+    note = f"This signs {who} in, once, within {spell(SIGN_IN_LINK_MS)}; `{placet()} signin` makes another."
+    return [*wrap(note, err.width), f"    {err.paint(link.url, Ink.CYAN)}", ""]
 
 
 async def _is_new(services: Services) -> bool:

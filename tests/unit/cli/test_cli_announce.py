@@ -37,10 +37,25 @@ class Registry:
         return self._tenants
 
 
+class Enrolment:
+    """Makes anybody an approver."""
+
+    async def create(self, _principal: object) -> None:
+        """Whoever started the service."""
+
+
+class Sessions:
+    """Makes links."""
+
+    async def offer(self, tenant: str, person: str) -> str:
+        """For one person."""
+        return f"{tenant}.{person}"
+
+
 def a_service(settings: Settings, *findings: Finding, tenants: Sequence[str] | None = ()) -> Any:
     """A service that answers, as far as it is looked at."""
     store = SimpleNamespace(findings=findings, registry=Registry(tenants))
-    services = SimpleNamespace(store=store)
+    services = SimpleNamespace(store=store, enrolment=Enrolment(), sessions=Sessions())
     return SimpleNamespace(settings=settings, services=services, metrics_url="http://127.0.0.1:9420/metrics")
 
 
