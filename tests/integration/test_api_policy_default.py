@@ -67,7 +67,7 @@ async def test_without_approvers_nothing_opens(anywhere: Harness) -> None:
     assert refusal(await runtime.consume(asked)) == (409, "APPROVAL_EXPIRED")
 
 
-@pytest.mark.parametrize("path", ["/v1/events", "/v1/callbacks/slack", "/v1/policies"])
+@pytest.mark.parametrize("path", ["/v1/callbacks/slack", "/v1/policies"])
 async def test_what_comes_later_is_not_there_yet(h: Harness, path: str) -> None:
     """Routes of later issues are unknown, with and without a credential."""
     runtime = await h.client()
