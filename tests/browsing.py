@@ -59,14 +59,19 @@ class Browser:
         """The hidden fields of a card's form."""
         response = await self.get(f"/a/{approval_id}")
         assert response.status_code == 200, response.text
-        form = response.text.partition('class="decide"')[2]
-        return {name: html.unescape(value) for name, value in _FIELD.findall(form)}
+        return hidden(response)
 
     async def decide(self, approval_id: str, decision: str, **changes: Any) -> httpx.Response:
         """Open a card and send its form; a field given as ``None`` is left out."""
         fields = {**await self.card(approval_id), "decision": decision, **changes}
         sent = {name: value for name, value in fields.items() if value is not None}
         return await self.post(f"/a/{approval_id}", sent)
+
+
+def hidden(response: httpx.Response) -> dict[str, str]:
+    """The hidden fields of the form that decides."""
+    form = response.text.partition('class="decide"')[2]
+    return {name: html.unescape(value) for name, value in _FIELD.findall(form)}
 
 
 def words(response: httpx.Response) -> str:

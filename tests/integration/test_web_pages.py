@@ -6,7 +6,7 @@ import pytest
 
 from placet.domain.limits import SSE_HEARTBEAT_S
 from placet.web.render import STATIC, asset
-from tests.browsing import Browser, words
+from tests.browsing import Browser, hidden, words
 from tests.harness import Harness, record
 from tests.listening import Listener
 from tests.ruled import Opening
@@ -239,6 +239,68 @@ class TestCard:
         await anywhere.approver("bob")
         anywhere.services.directory._snapshots["default"] = stale
         assert (await browser.get(f"/a/{asked['id']}")).status_code == 200
+
+
+class TestCritical:
+    """A call that may do the worst is approved in two steps."""
+
+    async def test_it_is_asked_once_more(self, under: Opening) -> None:
+        """Who and how much, with the comment; then it is approved, once, with what the card showed."""
+        ruled = await under()
+        runtime, _ = await ruled.parties("ann")
+        asked = await runtime.asked(input={"to": "ACME", "amount": 5}, risk="critical")
+        browser = await Browser(ruled.h).signed_in()
+        first = await browser.decide(asked["id"], "approve", comment="<as agreed>")
+        assert first.status_code == 200
+        text = words(first)
+        assert "Nothing is decided yet" in text
+        assert "Approve this critical call? orders.refund acts on the world outside" in text
+        assert '"amount" 5' in text
+        assert "You say <as agreed>" in text
+        assert ">&lt;as agreed&gt;</textarea>" in first.text
+        assert (await runtime.seen(asked["id"]))["status"] == "pending"
+        sure = {**hidden(first), "decision": "approve", "comment": "<as agreed>"}
+        assert sure["digest"] == asked["digest"]
+        assert (await browser.post(f"/a/{asked['id']}", sure)).status_code == 303
+        seen = await runtime.seen(asked["id"])
+        assert (seen["status"], seen["decisions"][0]["comment"]) == ("approved", "<as agreed>")
+
+    @pytest.mark.parametrize("step", [1, 2])
+    async def test_what_was_decided_meanwhile(self, under: Opening, step: int) -> None:
+        """Is shown, whichever step is sent then."""
+        ruled = await under()
+        runtime, (bob,) = await ruled.parties("bob")
+        asked = await runtime.asked(risk="critical")
+        browser = await Browser(ruled.h).signed_in()
+        form = await browser.card(asked["id"])
+        if step == 2:
+            form = hidden(await browser.post(f"/a/{asked['id']}", {**form, "decision": "approve"}))
+        record(await bob.decide(asked, "reject"))
+        response = await browser.post(f"/a/{asked['id']}", {**form, "decision": "approve"})
+        assert response.status_code == 409
+        assert "Nothing was decided" in words(response)
+        assert "rejected by bob via api" in words(response)
+
+    async def test_neither_step_is_another_s(self, under: Opening) -> None:
+        """What one session was shown, and asked, counts for no other, and for no other call."""
+        ruled = await under()
+        runtime, _ = await ruled.parties()
+        one, other = await runtime.asked(input=1, risk="critical"), await runtime.asked(input=2)
+        ann, bob = await Browser(ruled.h).signed_in("ann"), await Browser(ruled.h).signed_in("bob")
+        shown = (await bob.card(one["id"]))["receipt"]
+        sure = hidden(await bob.decide(one["id"], "approve"))["receipt"]
+        of_other = (await ann.card(other["id"]))["receipt"]
+        for brought in (shown, sure, of_other):
+            assert (await ann.decide(one["id"], "approve", receipt=brought)).status_code == 409
+        assert (await runtime.seen(one["id"]))["status"] == "pending"
+
+    async def test_a_rejection_is_one_step(self, under: Opening) -> None:
+        """Nothing runs after it."""
+        ruled = await under()
+        runtime, _ = await ruled.parties("ann")
+        asked = await runtime.asked(risk="critical")
+        assert (await (await Browser(ruled.h).signed_in()).decide(asked["id"], "reject")).status_code == 303
+        assert (await runtime.seen(asked["id"]))["status"] == "rejected"
 
 
 @pytest.mark.parametrize("path", ["/signin", "/inbox", "/a/apr_1", "/ui/x/app.css"])

@@ -24,7 +24,7 @@ from placet.application.sessions import Session, WebSessions
 from placet.domain.error_terms import ForbiddenReason
 from placet.domain.errors import ApprovalNotFound, Forbidden, PlacetError, StoreUnavailable, Unauthenticated
 from placet.domain.limits import ID_PATTERN, JUDGED_MAX, Limits
-from placet.domain.model import Verdict
+from placet.domain.model import Status, Verdict
 from placet.store.approvals import Rejudge
 from placet.tokens.keyring_file import KeyringFile
 from placet.web import pages
@@ -38,6 +38,7 @@ _FIELDS_MAX: Final = 12
 _NEXT: Final = re.compile(rf"/(?:inbox|a/{ID_PATTERN})")
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
 _VERDICTS: Final = {each.value: each for each in (Verdict.APPROVE, Verdict.REJECT)}
+_NOT_SHOWN: Final = "Nothing was decided: you were not shown the whole card. Here it is as it is now."
 _FOREVER: Final = "public, max-age=31536000, immutable"
 
 
@@ -175,10 +176,14 @@ def _deciding(use: Pages) -> Sequence[HTTPRouteHandler]:
             if verdict is None or not _DIGEST.fullmatch(digest):
                 return _notice("Nothing was decided", "The form was not complete: open the card again.", 422)
             if verdict is not Verdict.REJECT:
-                shown = receipt(use.ring.sealer, session.csrf, approval_id, digest)
-                if not same(fields.get("receipt", ""), shown):
-                    words = "Nothing was decided: you were not shown the whole card. Here it is as it is now."
-                    return await _card(use, session, approval_id, problem=words, comment=comment, status=409)
+                prove = partial(receipt, use.ring.sealer, session.csrf, approval_id, digest)
+                brought = fields.get("receipt", "")
+                if not same(brought, prove(is_sure=True)):
+                    if same(brought, prove(is_sure=False)):
+                        return await _again(use, session, approval_id, digest, comment)
+                    return await _card(
+                        use, session, approval_id, problem=_NOT_SHOWN, comment=comment, status=409
+                    )
             body = Decide(decision=verdict, digest=digest, comment=comment.strip() or None, approver=UNSET)
             try:
                 await use.decide(session.caller, approval_id, body)
@@ -202,6 +207,16 @@ async def _card(
     most = use.limits.comment_max_chars
     body = pages.card(session, seen, use.ring.sealer, comment_max=most, problem=problem, comment=comment)
     return _page(body, status)
+
+
+async def _again(
+    use: Pages, session: Session, approval_id: str, digest: str, comment: str
+) -> Response[bytes]:
+    """Ask once more, as long as it is still what the card showed."""
+    seen = await use.read.get(session.caller, approval_id)
+    if seen.approval.status is not Status.PENDING or not same(digest, seen.approval.digest):
+        return await _card(use, session, approval_id, problem=_NOT_SHOWN, comment=comment, status=409)
+    return _page(pages.again(session, seen, use.ring.sealer, comment=comment))
 
 
 def _words(error: PlacetError) -> str:

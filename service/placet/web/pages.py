@@ -9,7 +9,7 @@ from placet.application.sessions import Session
 from placet.application.standing import standing_of
 from placet.application.views import Sight, record_view
 from placet.domain.model import Approval, Status
-from placet.domain.presentation import Budget, Heading, heading, present, seen_of
+from placet.domain.presentation import Budget, Card, Heading, Severity, heading, present, seen_of
 from placet.domain.text import visible
 from placet.tokens.seal import Sealer
 from placet.web.render import left, render
@@ -20,6 +20,8 @@ ROWS_MAX = 100
 _CARD = Budget(lines=2_000, columns=100, text_chars=4_000, items=64, whole_view=True)
 """Room for a card: all of any but the largest."""
 _ROW = Budget(lines=4, text_chars=200)
+_AGAIN = Budget(lines=16, columns=100, text_chars=300)
+"""Room for the question that follows the card of a critical call."""
 
 
 class Row(Struct, frozen=True):
@@ -61,12 +63,12 @@ def card(
 ) -> bytes:
     """One question, whole, and the form to decide it."""
     approval = seen.approval
-    standing = standing_of(session.caller.authority, approval, seen.suspended)
-    shown = present(seen_of(record_view(approval, seen.sight, standing)), _CARD)
+    shown = _presented(session, seen, _CARD)
     can_decide = approval.status is Status.PENDING and shown.digest is not None
     proof = None
     if can_decide and shown.can_approve_here:
-        proof = receipt(sealer, session.csrf, approval.ask.id, approval.digest)
+        is_sure = shown.risk.severity is not Severity.CRITICAL
+        proof = receipt(sealer, session.csrf, approval.ask.id, approval.digest, is_sure=is_sure)
     return render(
         "card.html",
         session=who(session),
@@ -82,6 +84,21 @@ def card(
     )
 
 
+def again(session: Session, seen: Seen, sealer: Sealer, *, comment: str) -> bytes:
+    """The question that follows the card of a critical call: who and how much, once more, no more."""
+    approval = seen.approval
+    return render(
+        "again.html",
+        session=who(session),
+        here="card",
+        card=_presented(session, seen, _AGAIN),
+        receipt=receipt(sealer, session.csrf, approval.ask.id, approval.digest, is_sure=True),
+        comment=comment,
+        now_ms=approval.now_ms,
+        left=lambda dies: left(dies, approval.now_ms),
+    )
+
+
 def sign_in(next_: str, problem: str = "") -> bytes:
     """Where somebody signs in, and goes on to ``next_``."""
     return render("signin.html", session=None, here="signin", next=next_, problem=problem)
@@ -92,6 +109,11 @@ def notice(title: str, words: str, session: Session | None = None) -> bytes:
     return render(
         "notice.html", session=None if session is None else who(session), here="", title=title, words=words
     )
+
+
+def _presented(session: Session, seen: Seen, room: Budget) -> Card:
+    standing = standing_of(session.caller.authority, seen.approval, seen.suspended)
+    return present(seen_of(record_view(seen.approval, seen.sight, standing)), room)
 
 
 def _view(session: Session, approval: Approval) -> Struct:

@@ -29,7 +29,8 @@ HEADERS: Final[Mapping[str, str]] = {
 }
 """Of every page."""
 
-_RECEIPT: Final = "receipt"
+_SHOWN: Final = "receipt"
+_SURE: Final = "receipt-sure"
 _FORWARDED: Final = frozenset(
     {"forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"}
 )
@@ -85,6 +86,15 @@ def same(presented: str, expected: str) -> bool:
     return hmac.compare_digest(presented.encode("utf-8", "surrogatepass"), expected.encode())
 
 
-def receipt(sealer: Sealer, csrf: str, approval_id: str, digest: str) -> str:
-    """Proof that this session was shown the whole card of this digest: an approval has to bring it."""
-    return sealer.seal(_RECEIPT, (csrf, approval_id, digest))
+def receipt(sealer: Sealer, csrf: str, approval_id: str, digest: str, *, is_sure: bool) -> str:
+    """Proof of what this session was shown of this digest. An approval has to bring one that is sure.
+
+    Args:
+        sealer: Makes it.
+        csrf: The session.
+        approval_id: The approval.
+        digest: Of what was shown.
+        is_sure: Whether that was all there is to see before an approval: the whole card, and where that says
+            that the call is critical, the question that follows it.
+    """
+    return sealer.seal(_SURE if is_sure else _SHOWN, (csrf, approval_id, digest))

@@ -11,6 +11,9 @@ const buttons = [...card.querySelectorAll(".buttons button")];
 let timer;
 let sent = false;
 
+// With GET, also where the page came in answer to a form.
+const anew = () => location.replace(location.pathname);
+
 function arm() {
   clearTimeout(timer);
   for (const button of buttons) button.disabled = true;
@@ -21,7 +24,7 @@ if (form) {
   arm();
   addEventListener("focus", arm);
   document.addEventListener("visibilitychange", () => { if (!document.hidden) arm(); });
-  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+  addEventListener("pageshow", (event) => { if (event.persisted) anew(); });
   form.addEventListener("submit", (event) => {
     if (sent) { event.preventDefault(); return; }
     sent = true;
@@ -31,12 +34,13 @@ if (form) {
 
 // Whatever happens to it, the page says so at once. What was written so far stays.
 follow((type, data) => {
-  if (type !== "gap" && data.id !== card.dataset.id) return;
-  if (sent) return;
-  const comment = form ? form.elements.comment.value : "";
-  if (comment) sessionStorage.setItem(`comment:${card.dataset.id}`, comment);
-  location.reload();
+  if (sent || (type !== "gap" && data.id !== card.dataset.id)) return;
+  anew();
 });
-const kept = sessionStorage.getItem(`comment:${card.dataset.id}`);
+const draft = `comment:${card.dataset.id}`;
+addEventListener("pagehide", () => {
+  if (form && !sent && form.elements.comment.value) sessionStorage.setItem(draft, form.elements.comment.value);
+});
+const kept = sessionStorage.getItem(draft);
 if (form && kept && !form.elements.comment.value) form.elements.comment.value = kept;
-sessionStorage.removeItem(`comment:${card.dataset.id}`);
+sessionStorage.removeItem(draft);
