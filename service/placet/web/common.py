@@ -1,0 +1,161 @@
+"""What all pages do: who has signed in, whether a form is ours, how an answer looks."""
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from litestar import HttpMethod, Request, Response, route
+from msgspec import Struct
+
+from placet.application.decide import DecideApproval
+from placet.application.directory import Directory
+from placet.application.feed import Feed
+from placet.application.inbox import Inbox
+from placet.application.query import ReadApprovals
+from placet.application.sessions import Session, WebSessions
+from placet.domain.errors import ApprovalNotFound, PlacetError, StoreUnavailable, Unauthenticated
+from placet.domain.limits import ID_PATTERN, JUDGED_MAX, Limits
+from placet.store.approvals import Rejudge
+from placet.tokens.keyring_file import KeyringFile
+from placet.web import pages
+from placet.web.security import HEADERS, Origin, same
+
+_HTML: Final = "text/html"
+_FORM: Final = "application/x-www-form-urlencoded"
+_FORM_MAX_BYTES: Final = 64 * 1024
+_FIELDS_MAX: Final = 12
+_NEXT: Final = re.compile(rf"/(?:inbox|a/{ID_PATTERN})")
+
+
+class Pages(Struct, frozen=True, kw_only=True):
+    """What the pages are made with."""
+
+    sessions: WebSessions
+    directory: Directory
+    inbox: Inbox
+    feed: Feed
+    read: ReadApprovals
+    decide: DecideApproval
+    ring: KeyringFile
+    limits: Limits
+    origin: Origin
+
+
+class Refused(Exception):  # noqa: N818 - answered by the page that it carries
+    """Nothing is done; here is what to say."""
+
+    def __init__(self, answer: Response[bytes]) -> None:
+        super().__init__()
+        self.answer = answer
+
+
+Page = Callable[[Session], Awaitable[Response[Any]]]
+
+get = partial(route, http_method=(HttpMethod.GET, HttpMethod.HEAD))
+post = partial(route, http_method=HttpMethod.POST, status_code=200)
+
+
+async def signed_in(use: Pages, request: Request, shown: Page) -> Response[Any]:  # type: ignore[type-arg]
+    """A page for whoever has signed in; others sign in first, and come back to it."""
+    try:
+        for _ in range(JUDGED_MAX):
+            session = await use.sessions.find(_held(use, request))
+            try:
+                return await shown(session)
+            except Rejudge:
+                use.directory.forget(session.caller.tenant)
+        raise StoreUnavailable
+    except Unauthenticated:
+        path = request.url.path
+        onward = f"?next={path}" if request.method in {"GET", "HEAD"} and _NEXT.fullmatch(path) else ""
+        return go_on(f"/signin{onward}")
+    except PlacetError as error:
+        return trouble(error)
+
+
+async def changing(
+    use: Pages,
+    request: Request,  # type: ignore[type-arg]
+    done: Page,
+    fields: dict[str, str] | None = None,
+) -> Response[bytes]:
+    """The same, of what changes something."""
+    form = await form_of(use, request) if fields is None else fields
+
+    async def checked(session: Session) -> Response[bytes]:
+        if not same(form.get("csrf", ""), session.csrf):
+            return notice("Nothing was done", "The page was of another sign-in: open it again.", 403)
+        return await done(session)
+
+    return await signed_in(use, request, checked)
+
+
+async def form_of(use: Pages, request: Request) -> dict[str, str]:  # type: ignore[type-arg]
+    """The fields of a form of ours.
+
+    Raises:
+        Refused: It is of another origin, too large, or no form.
+    """
+    if not use.origin.sent_it(request.headers.get("origin"), request.headers.get("sec-fetch-site")):
+        words = f"This has to come from a page of this service, under {use.origin.public}."
+        raise Refused(notice("Nothing was done", words, 403))
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
+        raise Refused(notice("Nothing was done", "This takes a form.", 415))
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > _FORM_MAX_BYTES:
+            raise Refused(notice("Nothing was done", "That was too much text.", 413))
+    try:
+        pairs = parse_qsl(
+            body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_FIELDS_MAX
+        )
+    except ValueError:
+        raise Refused(notice("Nothing was done", "The form can't be read.", 422)) from None
+    return dict(pairs)
+
+
+def _held(use: Pages, request: Request) -> str:  # type: ignore[type-arg]
+    """What the browser holds. Given twice, nobody can tell which is meant."""
+    sent = request.headers.getall("cookie", [])
+    found = [value for header in sent for name, value in _cookies(header) if name == use.origin.cookie]
+    if len(found) != 1:
+        raise Unauthenticated
+    return found[0]
+
+
+def _cookies(header: str) -> Sequence[tuple[str, str]]:
+    return [
+        (name.strip(), value.strip().strip('"'))
+        for name, _, value in (part.partition("=") for part in header.split(";"))
+    ]
+
+
+def safe_next(path: str) -> str:
+    """Where to go on: a page of ours, never another place."""
+    return path if _NEXT.fullmatch(path) else "/inbox"
+
+
+def page(body: bytes, status: int = 200) -> Response[bytes]:
+    """A page."""
+    return Response(body, status_code=status, media_type=_HTML, headers=dict(HEADERS))
+
+
+def notice(title: str, words: str, status: int) -> Response[bytes]:
+    """A page that says one thing."""
+    return page(pages.notice(title, words), status)
+
+
+def go_on(path: str, headers: dict[str, str] | None = None) -> Response[bytes]:
+    """Go on to another page, with GET (RFC 9110 §15.4.4)."""
+    return Response(b"", status_code=303, headers={**HEADERS, "location": path, **(headers or {})})
+
+
+def trouble(error: PlacetError) -> Response[bytes]:
+    """A page that says why not."""
+    if isinstance(error, ApprovalNotFound):
+        words = "There is no such approval, or none that you may see."
+        return notice("Nothing is here", words, error.status)
+    return notice("That did not work", error.detail, error.status)

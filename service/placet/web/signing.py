@@ -1,0 +1,45 @@
+"""Signing in with a link, and out."""
+
+from collections.abc import Sequence
+
+from litestar import Request, Response
+from litestar.handlers import HTTPRouteHandler
+
+from placet.application.sessions import Session
+from placet.domain.errors import PlacetError, Unauthenticated
+from placet.web import pages
+from placet.web.common import Pages, changing, form_of, get, go_on, notice, page, post, safe_next, trouble
+
+
+def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
+    """The routes."""
+
+    @get("/signin", sync_to_thread=False)
+    def form(request: Request) -> Response[bytes]:  # type: ignore[type-arg]
+        return page(pages.sign_in(safe_next(request.query_params.get("next", ""))))
+
+    @post("/signin")
+    async def sign_in(request: Request) -> Response[bytes]:  # type: ignore[type-arg]
+        fields = await form_of(use, request)
+        onward = safe_next(fields.get("next", ""))
+        if not use.origin.is_here(request.url.hostname, request.headers.keys()):
+            words = "A link like this signs in on the machine that the service runs on, and nowhere else."
+            return notice("Nothing was done", words, 403)
+        try:
+            held = await use.sessions.redeem(fields.get("secret", "").strip())
+        except Unauthenticated:
+            problem = "This link was used already, is older than five minutes, or is none. Ask for another."
+            return page(pages.sign_in(onward, problem), 401)
+        except PlacetError as error:
+            return trouble(error)
+        return go_on(onward, {"set-cookie": use.origin.set_cookie(held)})
+
+    @post("/signout")
+    async def sign_out(request: Request) -> Response[bytes]:  # type: ignore[type-arg]
+        async def leave(session: Session) -> Response[bytes]:
+            await use.sessions.end(session.held)
+            return go_on("/signin", {"set-cookie": use.origin.end_cookie()})
+
+        return await changing(use, request, leave)
+
+    return [form, sign_in, sign_out]
