@@ -196,6 +196,33 @@ async def test_by_keyboard_alone(stage: Stage, browser: Browser, cast: Cast) -> 
     await expect(page.locator(".state")).to_contain_text("approved")
 
 
+async def test_an_inbox_is_worked_through_by_keyboard(stage: Stage, browser: Browser, cast: Cast) -> None:
+    """From row to row; some are ticked and rejected together; letters do nothing elsewhere."""
+    (runtime,), (ann,) = await cast.client(), await cast.approver()
+    asked = [await runtime.asked(input=each, expires_in_ms=600_000 + each * 1_000) for each in range(4)]
+    _, page, complaints = await opened(browser, link_for(stage, ann))
+    await page.wait_for_url("**/inbox")
+    rows, ticks = page.locator(".row"), page.locator(".choose")
+    await expect(ticks.first).to_be_hidden()
+    await page.keyboard.press("x")
+    await expect(ticks.first).to_be_hidden()
+    await rows.first.focus()
+    for key in ("x", "j", "ArrowDown", "x", "ArrowUp", "k"):
+        await page.keyboard.press(key)
+    await expect(rows.first).to_be_focused()
+    assert [await each.is_checked() for each in await ticks.all()] == [True, False, True, False]
+    await page.locator("#comment").press_sequentially("jjx, not today")
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", name="2 were rejected")).to_be_visible()
+    statuses = [(await runtime.seen(each["id"]))["status"] for each in asked]
+    assert statuses == ["rejected", "pending", "rejected", "pending"]
+    await page.get_by_role("link", name="To the inbox").click()
+    await expect(rows).to_have_count(2)
+    await expect(ticks.first).to_be_hidden()
+    assert complaints == []
+
+
 async def test_hostile_text_is_harmless(stage: Stage, browser: Browser, cast: Cast) -> None:
     """Markup is text, characters that hide are seen, and nothing of it runs."""
     (runtime,), (ann,) = await cast.client(), await cast.approver()

@@ -49,7 +49,7 @@ class TestInbox:
 
     async def test_of_many_the_first_are_shown(self, h: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
         """And how many come after."""
-        monkeypatch.setattr("placet.web.pages.ROWS_MAX", 2)
+        monkeypatch.setattr("placet.web.inbox_pages.ROWS_MAX", 2)
         monkeypatch.setattr("placet.application.inbox._PAGE", 2)
         runtime = await h.client()
         await h.approver("ann")
@@ -57,7 +57,7 @@ class TestInbox:
             await runtime.asked(input=number)
         page = words(await (await Browser(h).signed_in()).get("/inbox"))
         assert "5 questions await you" in page
-        assert "3 more come after these." in page
+        assert "Page 1 of 3 Later" in page
 
     async def test_one_that_was_spoilt_is_passed_over(self, h: Harness) -> None:
         """The others are there."""

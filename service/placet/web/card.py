@@ -1,6 +1,5 @@
 """A card, and the decision on it as it was shown."""
 
-import re
 from collections.abc import Sequence
 from functools import partial
 from typing import Final
@@ -12,14 +11,25 @@ from msgspec import UNSET
 
 from placet.application.commands import Decide
 from placet.application.sessions import Session
-from placet.domain.error_terms import ForbiddenReason
-from placet.domain.errors import ApprovalNotFound, Forbidden, PlacetError, StoreUnavailable, Unauthenticated
+from placet.domain.errors import ApprovalNotFound, PlacetError, StoreUnavailable, Unauthenticated
 from placet.domain.model import Status, Verdict
 from placet.web import pages
-from placet.web.common import Pages, changing, form_of, get, go_on, notice, page, post, signed_in
+from placet.web.common import (
+    DIGEST,
+    Pages,
+    changing,
+    comment_of,
+    form_of,
+    get,
+    go_on,
+    notice,
+    page,
+    post,
+    signed_in,
+    words_of,
+)
 from placet.web.security import receipt, same
 
-_DIGEST: Final = re.compile("[0-9a-f]{64}")
 _VERDICTS: Final = {each.value: each for each in (Verdict.APPROVE, Verdict.REJECT)}
 _NOT_SHOWN: Final = "Nothing was decided: you were not shown the whole card. Here it is as it is now."
 
@@ -47,9 +57,9 @@ def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
 
 
 async def _decided(use: Pages, session: Session, approval_id: str, fields: dict[str, str]) -> Response[bytes]:
-    digest, comment = fields.get("digest", ""), fields.get("comment", "").replace("\r\n", "\n")
+    digest, comment = fields.get("digest", ""), comment_of(fields)
     verdict = _VERDICTS.get(fields.get("decision", ""))
-    if verdict is None or not _DIGEST.fullmatch(digest):
+    if verdict is None or not DIGEST.fullmatch(digest):
         return notice("Nothing was decided", "The form was not complete: open the card again.", 422)
     if verdict is not Verdict.REJECT:
         prove = partial(receipt, use.ring.sealer, session.csrf, approval_id, digest)
@@ -58,39 +68,40 @@ async def _decided(use: Pages, session: Session, approval_id: str, fields: dict[
             if same(brought, prove(is_sure=False)):
                 return await _again(use, session, approval_id, digest, comment)
             return await _card(use, session, approval_id, problem=_NOT_SHOWN, comment=comment, status=409)
-    body = Decide(decision=verdict, digest=digest, comment=comment.strip() or None, approver=UNSET)
+    body = Decide(decision=verdict, digest=digest, comment=comment, approver=UNSET)
     try:
         await use.decide(session.caller, approval_id, body)
     except (Unauthenticated, ApprovalNotFound, StoreUnavailable):
         raise
     except PlacetError as error:
         return await _card(
-            use, session, approval_id, problem=_words(error), comment=comment, status=error.status
+            use, session, approval_id, problem=words_of(error), comment=comment, status=error.status
         )
     return go_on(f"/a/{approval_id}")
 
 
 async def _card(
-    use: Pages, session: Session, approval_id: str, *, problem: str = "", comment: str = "", status: int = 200
+    use: Pages,
+    session: Session,
+    approval_id: str,
+    *,
+    problem: str = "",
+    comment: str | None = None,
+    status: int = 200,
 ) -> Response[bytes]:
     seen = await use.read.get(session.caller, approval_id)
     most = use.limits.comment_max_chars
-    body = pages.card(session, seen, use.ring.sealer, comment_max=most, problem=problem, comment=comment)
+    body = pages.card(
+        session, seen, use.ring.sealer, comment_max=most, problem=problem, comment=comment or ""
+    )
     return page(body, status)
 
 
 async def _again(
-    use: Pages, session: Session, approval_id: str, digest: str, comment: str
+    use: Pages, session: Session, approval_id: str, digest: str, comment: str | None
 ) -> Response[bytes]:
     """Ask once more, as long as it is still what the card showed."""
     seen = await use.read.get(session.caller, approval_id)
     if seen.approval.status is not Status.PENDING or not same(digest, seen.approval.digest):
         return await _card(use, session, approval_id, problem=_NOT_SHOWN, comment=comment, status=409)
-    return page(pages.again(session, seen, use.ring.sealer, comment=comment))
-
-
-def _words(error: PlacetError) -> str:
-    """What a refusal says to a person at a card."""
-    if isinstance(error, Forbidden) and error.reason is ForbiddenReason.COMMENT_REQUIRED:
-        return "Nothing was decided: the rule asks for a comment."
-    return f"Nothing was decided. {error.detail}"
+    return page(pages.again(session, seen, use.ring.sealer, comment=comment or ""))

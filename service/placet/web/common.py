@@ -1,7 +1,7 @@
 """What all pages do: who has signed in, whether a form is ours, how an answer looks."""
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -15,7 +15,8 @@ from placet.application.feed import Feed
 from placet.application.inbox import Inbox
 from placet.application.query import ReadApprovals
 from placet.application.sessions import Session, WebSessions
-from placet.domain.errors import ApprovalNotFound, PlacetError, StoreUnavailable, Unauthenticated
+from placet.domain.error_terms import ForbiddenReason
+from placet.domain.errors import ApprovalNotFound, Forbidden, PlacetError, StoreUnavailable, Unauthenticated
 from placet.domain.limits import ID_PATTERN, JUDGED_MAX, Limits
 from placet.store.approvals import Rejudge
 from placet.tokens.keyring_file import KeyringFile
@@ -25,8 +26,12 @@ from placet.web.security import HEADERS, Origin, same
 _HTML: Final = "text/html"
 _FORM: Final = "application/x-www-form-urlencoded"
 _FORM_MAX_BYTES: Final = 64 * 1024
-_FIELDS_MAX: Final = 12
+_FIELDS_MAX: Final = 128
 _NEXT: Final = re.compile(rf"/(?:inbox|a/{ID_PATTERN})")
+
+
+DIGEST: Final = re.compile("[0-9a-f]{64}")
+"""What a form says that was shown."""
 
 
 class Pages(Struct, frozen=True, kw_only=True):
@@ -159,3 +164,15 @@ def trouble(error: PlacetError) -> Response[bytes]:
         words = "There is no such approval, or none that you may see."
         return notice("Nothing is here", words, error.status)
     return notice("That did not work", error.detail, error.status)
+
+
+def words_of(error: PlacetError) -> str:
+    """What a refusal says to whoever would decide."""
+    if isinstance(error, Forbidden) and error.reason is ForbiddenReason.COMMENT_REQUIRED:
+        return "Nothing was decided: the rule asks for a comment."
+    return f"Nothing was decided. {error.detail}"
+
+
+def comment_of(fields: Mapping[str, str]) -> str | None:
+    """What a person wrote beside their decision; lines end as JSON's usually do."""
+    return fields.get("comment", "").replace("\r\n", "\n").strip() or None

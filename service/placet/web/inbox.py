@@ -1,13 +1,39 @@
-"""The inbox of whoever has signed in."""
+"""The inbox of whoever has signed in, and what is done from there."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
+from msgspec import UNSET
 
+from placet.application.commands import Decide
 from placet.application.sessions import Session
-from placet.web import pages
-from placet.web.common import Pages, get, page, signed_in
+from placet.domain.errors import PlacetError, StoreUnavailable, Unauthenticated
+from placet.domain.limits import ID_PATTERN
+from placet.domain.model import Verdict
+from placet.web import inbox_pages
+from placet.web.common import (
+    DIGEST,
+    Pages,
+    changing,
+    comment_of,
+    form_of,
+    get,
+    go_on,
+    notice,
+    page,
+    post,
+    signed_in,
+    words_of,
+)
+from placet.web.inbox_pages import NARROWED, Outcome, Wanted
+
+_ID: Final = re.compile(ID_PATTERN)
+_PAGE: Final = re.compile("[1-9][0-9]{0,3}")
+_CHOSEN: Final = "chosen-"
+"""Before the id of an approval: the name of a field whose value is the digest that was shown."""
 
 
 def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
@@ -17,9 +43,59 @@ def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
     async def inbox(request: Request) -> Response[bytes]:  # type: ignore[type-arg]
         async def shown(session: Session) -> Response[bytes]:
             awaiting = await use.inbox.of(session.caller)
-            now_ms = awaiting[0].now_ms if awaiting else 0
-            return page(pages.inbox(session, awaiting, now_ms))
+            most = use.limits.comment_max_chars
+            return page(inbox_pages.inbox(session, awaiting, _wanted(request.query_params), comment_max=most))
 
         return await signed_in(use, request, shown)
 
-    return [inbox]
+    @get("/next")
+    async def next_(request: Request) -> Response[bytes]:  # type: ignore[type-arg]
+        async def first(session: Session) -> Response[bytes]:
+            awaiting = await use.inbox.of(session.caller)
+            return go_on(f"/a/{awaiting[0].ask.id}" if awaiting else "/inbox")
+
+        return await signed_in(use, request, first)
+
+    @post("/inbox")
+    async def reject(request: Request) -> Response[bytes]:  # type: ignore[type-arg]
+        fields = await form_of(use, request)
+        chosen = {
+            name.removeprefix(_CHOSEN): digest for name, digest in fields.items() if name.startswith(_CHOSEN)
+        }
+        done: dict[str, Outcome] = {}  # outlives a page that has to be judged anew
+
+        async def rejected(session: Session) -> Response[bytes]:
+            if not chosen:
+                return notice("Nothing was done", "No question was chosen: tick those that you reject.", 422)
+            for approval_id, digest in chosen.items():
+                if approval_id not in done:
+                    done[approval_id] = await _rejected(use, session, approval_id, digest, fields)
+            return page(inbox_pages.rejected(session, list(done.values())))
+
+        return await changing(use, request, rejected, fields)
+
+    return [inbox, next_, reject]
+
+
+async def _rejected(
+    use: Pages, session: Session, approval_id: str, digest: str, fields: Mapping[str, str]
+) -> Outcome:
+    """Reject one of several; what is said of it."""
+    if not (_ID.fullmatch(approval_id) and DIGEST.fullmatch(digest)):
+        return Outcome(id="", problem="The form was not complete: open the inbox again.")
+    body = Decide(decision=Verdict.REJECT, digest=digest, comment=comment_of(fields), approver=UNSET)
+    try:
+        seen = await use.decide(session.caller, approval_id, body)
+    except (Unauthenticated, StoreUnavailable):
+        raise
+    except PlacetError as error:
+        return Outcome(id=approval_id, problem=words_of(error))
+    return Outcome(id=approval_id, approval=seen)
+
+
+def _wanted(query: Mapping[str, str]) -> Wanted:
+    number = query.get("page", "")
+    return Wanted(
+        **{name: query.get(name, "") for name in NARROWED},
+        page=int(number) if _PAGE.fullmatch(number) else 1,
+    )

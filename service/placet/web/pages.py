@@ -1,33 +1,22 @@
 """The pages themselves: what is on each, from what the use cases found."""
 
-from collections.abc import Sequence
-
 from msgspec import Struct
 
 from placet.application.query import Seen
 from placet.application.sessions import Session
 from placet.application.standing import standing_of
-from placet.application.views import Sight, record_view
-from placet.domain.model import Approval, Status
-from placet.domain.presentation import Budget, Card, Heading, Severity, heading, present, seen_of
+from placet.application.views import record_view
+from placet.domain.model import Status
+from placet.domain.presentation import Budget, Card, Severity, present, seen_of
 from placet.domain.text import visible
 from placet.tokens.seal import Sealer
 from placet.web.render import left, render
 from placet.web.security import receipt
 
-ROWS_MAX = 100
-"""Questions on one page of an inbox."""
 _CARD = Budget(lines=2_000, columns=100, text_chars=4_000, items=64, whole_view=True)
 """Room for a card: all of any but the largest."""
-_ROW = Budget(lines=4, text_chars=200)
 _AGAIN = Budget(lines=16, columns=100, text_chars=300)
 """Room for the question that follows the card of a critical call."""
-
-
-class Row(Struct, frozen=True):
-    """A line of the inbox."""
-
-    card: Heading
 
 
 class Who(Struct, frozen=True):
@@ -42,20 +31,6 @@ def who(session: Session) -> Who:
     principal = session.caller.principal
     voter = session.caller.authority.voter(principal)
     return Who(name=visible(voter.person.display_name or voter.person.id), csrf=session.csrf)
-
-
-def inbox(session: Session, awaiting: Sequence[Approval], now_ms: int) -> bytes:
-    """What awaits somebody."""
-    shown = awaiting[:ROWS_MAX]
-    return render(
-        "inbox.html",
-        session=who(session),
-        here="inbox",
-        count=len(awaiting),
-        missing=len(awaiting) - len(shown),
-        rows=[Row(heading(seen_of(_view(session, each)), _ROW)) for each in shown],
-        left=lambda dies: left(dies, now_ms),
-    )
 
 
 def card(
@@ -114,7 +89,3 @@ def notice(title: str, words: str, session: Session | None = None) -> bytes:
 def _presented(session: Session, seen: Seen, room: Budget) -> Card:
     standing = standing_of(session.caller.authority, seen.approval, seen.suspended)
     return present(seen_of(record_view(seen.approval, seen.sight, standing)), room)
-
-
-def _view(session: Session, approval: Approval) -> Struct:
-    return record_view(approval, Sight.CARD, standing_of(session.caller.authority, approval))

@@ -1,0 +1,169 @@
+"""What awaits somebody: narrowed, together by run, in pages; and what came of rejecting several."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Final
+from urllib.parse import urlencode
+
+from msgspec import Struct, structs
+
+from placet.application.sessions import Session
+from placet.application.standing import standing_of
+from placet.application.views import Sight, record_view
+from placet.domain.model import Approval
+from placet.domain.presentation import Budget, Heading, heading, seen_of
+from placet.domain.text import visible
+from placet.web.pages import who
+from placet.web.render import left, render
+
+ROWS_MAX = 50
+"""Questions on one page of an inbox."""
+_ROW: Final = Budget(lines=4, text_chars=200)
+
+NARROWED: Final[Mapping[str, str]] = {
+    "capability": "Capability",
+    "risk": "Risk",
+    "asked_by": "Asked by",
+    "run": "Run",
+}
+"""What an inbox can be narrowed by, and how that is called."""
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """What is wanted of an inbox; an empty text wants all."""
+
+    capability: str = ""
+    risk: str = ""
+    asked_by: str = ""
+    run: str = ""
+    page: int = 1
+
+    def takes(self, approval: Approval) -> bool:
+        """Whether it is like that."""
+        return all(getattr(self, name) in {"", _said(approval, name)} for name in NARROWED)
+
+    def at(self, page: int) -> str:
+        """The address of another page of the same."""
+        asked = {name: value for name, value in structs.asdict(self).items() if value and name != "page"}
+        query = urlencode({**asked, **({"page": page} if page > 1 else {})})
+        return f"/inbox?{query}" if query else "/inbox"
+
+
+class Row(Struct, frozen=True):
+    """A line of the inbox."""
+
+    card: Heading
+    digest: str
+
+
+class Group(Struct, frozen=True):
+    """Lines that belong together: of one run, where there are several of it."""
+
+    run: str | None
+    rows: Sequence[Row]
+
+
+class Choice(Struct, frozen=True):
+    """Something to narrow by."""
+
+    name: str
+    label: str
+    value: str
+    options: Sequence[tuple[str, str]]
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """What came of rejecting one of several."""
+
+    id: str
+    approval: Approval | None = None
+    problem: str = ""
+
+
+class Told(Struct, frozen=True, kw_only=True):
+    """The same, as it is shown."""
+
+    id: str
+    words: str
+    problem: str
+
+
+def inbox(session: Session, awaiting: Sequence[Approval], wanted: Wanted, *, comment_max: int) -> bytes:
+    """What awaits somebody."""
+    taken = [each for run in _together(filter(wanted.takes, awaiting)) for each in run]
+    last = max(1, -(-len(taken) // ROWS_MAX))
+    number = min(wanted.page, last)
+    shown = islice(taken, (number - 1) * ROWS_MAX, number * ROWS_MAX)
+    now_ms = awaiting[0].now_ms if awaiting else 0
+    return render(
+        "inbox.html",
+        session=who(session),
+        here="inbox",
+        count=len(awaiting),
+        taken=len(taken),
+        groups=[_group(session, run) for run in _together(shown)],
+        choices=_choices(awaiting, wanted),
+        narrowed=any(getattr(wanted, name) for name in NARROWED),
+        number=number,
+        last=last,
+        at=wanted.at,
+        comment_max=comment_max,
+        now_ms=now_ms,
+        left=lambda dies: left(dies, now_ms),
+    )
+
+
+def rejected(session: Session, outcomes: Sequence[Outcome]) -> bytes:
+    """What came of rejecting several."""
+    told = [
+        Told(
+            id=each.id,
+            words=each.id if each.approval is None else _heading(session, each.approval).headline,
+            problem=each.problem,
+        )
+        for each in outcomes
+    ]
+    refused = sum(bool(each.problem) for each in told)
+    return render(
+        "rejected.html",
+        session=who(session),
+        here="inbox",
+        done=len(told) - refused,
+        refused=refused,
+        outcomes=told,
+    )
+
+
+def _together(approvals: Iterable[Approval]) -> list[list[Approval]]:
+    """Those of one run follow the first of it; the others stay where they are."""
+    runs: dict[tuple[str, str], list[Approval]] = {}
+    for each in approvals:
+        name = (each.ask.asked_by, each.ask.run) if each.ask.run is not None else ("", each.ask.id)
+        runs.setdefault(name, []).append(each)
+    return list(runs.values())
+
+
+def _group(session: Session, approvals: Sequence[Approval]) -> Group:
+    rows = [Row(_heading(session, each), each.digest) for each in approvals]
+    return Group(rows[0].card.run if len(rows) > 1 else None, rows)
+
+
+def _choices(awaiting: Sequence[Approval], wanted: Wanted) -> list[Choice]:
+    """What there is to narrow by: all that differs, and what is narrowed by already."""
+    choices = []
+    for name, label in NARROWED.items():
+        value = getattr(wanted, name)
+        found = dict.fromkeys(_said(each, name) for each in awaiting if _said(each, name))
+        if len(found) > 1 or value:
+            options = [(each, visible(each)) for each in sorted({*found, *([value] if value else [])})]
+            choices.append(Choice(name, label, value, options))
+    return choices
+
+
+def _said(approval: Approval, name: str) -> str:
+    return str(getattr(approval.ask, name) or "")
+
+
+def _heading(session: Session, approval: Approval) -> Heading:
+    standing = standing_of(session.caller.authority, approval)
+    return heading(seen_of(record_view(approval, Sight.CARD, standing)), _ROW)

@@ -1,0 +1,225 @@
+"""Working through an inbox: some of it, page by page, run by run, and rejecting several at once."""
+
+import html
+import re
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.browsing import Browser, words
+from tests.harness import Harness, Party, record
+from tests.ruled import Opening
+
+ROWS = re.compile(r'class="row[^"]*" href="/a/([^"]+)"')
+CHOICES = re.compile(r'name="(chosen-[^"]+)" value="([^"]+)"')
+CSRF = re.compile(r'name="csrf" value="([^"]+)"')
+
+
+def rows(response: httpx.Response) -> list[str]:
+    """The approvals that are shown, in order."""
+    return ROWS.findall(response.text)
+
+
+async def several(runtime: Party, *members: dict[str, Any]) -> list[str]:
+    """Asked one after the other; the later, the later they expire."""
+    asked = [
+        await runtime.asked(input=number, expires_in_ms=60_000 + number * 1_000, **each)
+        for number, each in enumerate(members)
+    ]
+    return [each["id"] for each in asked]
+
+
+class TestNarrowing:
+    """Some of what awaits somebody."""
+
+    @pytest.mark.parametrize(
+        ("query", "left"),
+        [
+            ({}, [0, 1, 2]),
+            ({"capability": "orders.cancel"}, [1]),
+            ({"risk": "high"}, [1, 2]),
+            ({"run": "run-1"}, [0]),
+            ({"asked_by": "runtime", "risk": "low"}, [0]),
+            ({"asked_by": "other"}, []),
+            ({"risk": "none of these", "page": "7"}, []),
+            ({"page": "0"}, [0, 1, 2]),
+            ({"page": "x"}, [0, 1, 2]),
+            ({"page": "9999"}, [0, 1, 2]),
+        ],
+    )
+    async def test_by_what_differs(self, h: Harness, query: dict[str, str], left: list[int]) -> None:
+        """Alone and together; whatever else stands in an address is passed over."""
+        runtime = await h.client()
+        await h.approver("ann")
+        ids = await several(
+            runtime,
+            {"risk": "low", "run": "run-1"},
+            {"risk": "high", "capability": "orders.cancel"},
+            {"risk": "high"},
+        )
+        browser = await Browser(h).signed_in()
+        response = await browser.get(f"/inbox?{httpx.QueryParams(query)}")
+        assert rows(response) == [ids[each] for each in left]
+        assert "<title>(3) Inbox" in response.text
+        narrowed = set(query) - {"page"}
+        assert (f"{len(left)} of them" in words(response)) is bool(narrowed)
+
+    async def test_what_is_alike_is_no_choice(self, h: Harness) -> None:
+        """One capability of everything is nothing to choose from; what is chosen stays chosen."""
+        runtime = await h.client()
+        await h.approver("ann")
+        await several(runtime, {"risk": "low"}, {"risk": "high"})
+        browser = await Browser(h).signed_in()
+        page = (await browser.get("/inbox")).text
+        assert re.findall(r'<select id="(\w+)"', page) == ["risk"]
+        chosen = (await browser.get("/inbox?risk=high&run=%3Cb%3E%E2%80%AE")).text
+        assert re.findall(r'<option value="([^"]*)" selected>', chosen) == ["high", "&lt;b&gt;\u202e"]
+        assert "<b>" not in chosen
+
+    async def test_pages_turn_with_what_was_chosen(self, h: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Each question is on one of them."""
+        monkeypatch.setattr("placet.web.inbox_pages.ROWS_MAX", 2)
+        runtime = await h.client()
+        await h.approver("ann")
+        ids = await several(runtime, *[{"risk": "high"}] * 5, {"risk": "low"})
+        browser = await Browser(h).signed_in()
+        found, path = [], "/inbox?risk=high"
+        for number in (1, 2, 3):
+            response = await browser.get(path)
+            assert f"Page {number} of 3" in words(response)
+            found += rows(response)
+            later = re.findall(r'href="([^"]+)">Later<', response.text)
+            path = html.unescape(later[0]) if later else ""
+        assert found == ids[:5]
+        assert path == ""
+        assert 'href="/inbox?risk=high&amp;page=2">Sooner<' in response.text
+
+    async def test_what_one_run_asks_is_together(self, h: Harness) -> None:
+        """Where its first to expire would be; a run of one question is like any other question."""
+        runtime, other = await h.client(), await h.client("other")
+        await h.approver("ann")
+        ids = await several(runtime, {"run": "r-1"}, {}, {"run": "r-1"}, {"run": "r-2"})
+        ids += await several(other, {"run": "r-1"})
+        browser = await Browser(h).signed_in()
+        response = await browser.get("/inbox")
+        order = rows(response)
+        assert order.index(ids[2]) == order.index(ids[0]) + 1
+        assert set(order) == set(ids)
+        assert re.findall(r"<h2>(Run [^ ]+)", response.text) == ["Run r-1"]
+        assert "Run r-1 · 2 questions" in words(response)
+
+
+class TestNext:
+    """From one question to the next."""
+
+    async def test_it_is_the_first_to_expire(self, h: Harness) -> None:
+        """Or the inbox, once nothing waits."""
+        runtime = await h.client()
+        await h.approver("ann")
+        ids = await several(runtime, {}, {})
+        browser = await Browser(h).signed_in()
+        for place in (*(f"/a/{each}" for each in ids), "/inbox"):
+            response = await browser.get("/next")
+            assert (response.status_code, response.headers["location"]) == (303, place)
+            if place != "/inbox":
+                assert (await browser.decide(place.removeprefix("/a/"), "approve")).status_code == 303
+                assert 'href="/next"' in (await browser.get(place)).text
+
+
+async def choices(browser: Browser) -> tuple[dict[str, str], dict[str, str]]:
+    """What can be ticked in the inbox, and what is sent besides."""
+    page = (await browser.get("/inbox")).text
+    csrf = CSRF.search(page)
+    assert csrf is not None
+    return dict(CHOICES.findall(page)), {"csrf": csrf[1]}
+
+
+class TestSeveral:
+    """Rejecting more than one."""
+
+    async def test_those_ticked_are_rejected(self, anywhere: Harness) -> None:
+        """With one comment for all; the others wait on."""
+        runtime = await anywhere.client()
+        await anywhere.approver("ann")
+        ids = await several(runtime, {}, {}, {})
+        browser = await Browser(anywhere).signed_in()
+        ticks, form = await choices(browser)
+        ticked = {name: value for name, value in ticks.items() if not name.endswith(ids[1])}
+        response = await browser.post("/inbox", {**form, **ticked, "comment": "not\r\ntoday"})
+        assert response.status_code == 200
+        assert "2 were rejected" in words(response)
+        for each, status in zip(ids, ("rejected", "pending", "rejected"), strict=True):
+            seen = await runtime.seen(each)
+            assert seen["status"] == status
+            if status == "rejected":
+                assert [(vote["comment"], vote["channel"]) for vote in seen["decisions"]] == [
+                    ("not\ntoday", "web")
+                ]
+
+    async def test_what_can_not_be_rejected_says_why(self, under: Opening) -> None:
+        """And takes nothing from the others."""
+        ruled = await under('comment = "on-reject"')
+        runtime, (_, bob) = await ruled.parties()
+        one, other, third = await several(runtime, {}, {}, {})
+        browser = await Browser(ruled.h).signed_in("ann")
+        ticks, form = await choices(browser)
+        response = await browser.post("/inbox", {**form, **ticks})
+        assert "None was rejected" in words(response)
+        assert words(response).count("the rule asks for a comment") == 3
+        record(await runtime.cancel(one))
+        changed = {f"chosen-{third}": "0" * 64, "chosen-apr_none": "0" * 64}
+        response = await browser.post("/inbox", {**form, **ticks, **changed, "comment": "no"})
+        assert "One was rejected 3 were not: see below." in words(response)
+        assert [(await bob.seen(each))["status"] for each in (one, other, third)] == [
+            "cancelled",
+            "rejected",
+            "pending",
+        ]
+
+    @pytest.mark.parametrize("ticks", [{}, {"chosen": "0" * 64}, {"apr_1": "0" * 64}])
+    async def test_nothing_ticked_is_told(self, h: Harness, ticks: dict[str, str]) -> None:
+        """Nothing is done."""
+        runtime = await h.client()
+        await h.approver("ann")
+        (waiting,) = await several(runtime, {})
+        browser = await Browser(h).signed_in()
+        _, form = await choices(browser)
+        response = await browser.post("/inbox", {**form, **ticks})
+        assert (response.status_code, "No question was chosen" in words(response)) == (422, True)
+        assert (await runtime.seen(waiting))["status"] == "pending"
+
+    @pytest.mark.parametrize(("name", "digest"), [("{}", "x"), ("{}", ""), ("a b", "0" * 64), ("", "0" * 64)])
+    async def test_a_form_of_something_else(self, h: Harness, name: str, digest: str) -> None:
+        """Rejects nothing, and shows nothing of what was sent."""
+        runtime = await h.client()
+        await h.approver("ann")
+        (waiting,) = await several(runtime, {})
+        browser = await Browser(h).signed_in()
+        _, form = await choices(browser)
+        response = await browser.post("/inbox", {**form, f"chosen-{name.format(waiting)}": digest})
+        assert "The form was not complete: open the inbox again." in words(response)
+        assert (await runtime.seen(waiting))["status"] == "pending"
+
+    async def test_another_session_s_form(self, h: Harness) -> None:
+        """Is refused."""
+        runtime = await h.client()
+        await h.approver("ann")
+        (waiting,) = await several(runtime, {})
+        browser, other = await Browser(h).signed_in(), await Browser(h).signed_in()
+        ticks, form = await choices(other)
+        assert (await browser.post("/inbox", {**form, **ticks})).status_code == 403
+        assert (await browser.post("/inbox", ticks)).status_code == 403
+        assert (await runtime.seen(waiting))["status"] == "pending"
+
+    async def test_credentials_that_change_meanwhile_are_judged_anew(self, h: Harness) -> None:
+        """What is rejected by then is not rejected twice."""
+        runtime = await h.client()
+        await h.approver("ann")
+        await several(runtime, {}, {})
+        browser = await Browser(h).signed_in()
+        ticks, form = await choices(browser)
+        stale = h.services.directory._snapshots["default"]
+        await h.approver("bob")
+        h.services.directory._snapshots["default"] = stale
+        assert "2 were rejected" in words(await browser.post("/inbox", {**form, **ticks}))
