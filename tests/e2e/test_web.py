@@ -242,3 +242,33 @@ async def test_hostile_text_is_harmless(stage: Stage, browser: Browser, cast: Ca
     assert await page.locator("main img").count() == 0
     assert await page.locator(".escape").count() >= 8
     assert (alerts, complaints) == ([], [])
+
+
+async def test_history_on_a_phone(stage: Stage, browser: Browser, cast: Cast) -> None:
+    """It fits the narrowest, goes to a card that tells what happened, and is there again on the way back."""
+    (runtime,), (ann,) = await cast.client(), await cast.approver()
+    await runtime.asked(input=1)
+    asked = await runtime.asked(input=2, run="run-" + "x" * 120)
+    record(await ann.decide(asked, "reject"))
+    narrow = {**PHONE, "viewport": {"width": 320, "height": 640}}
+    _, page, complaints = await opened(browser, link_for(stage, ann), **narrow)
+    await page.wait_for_url("**/inbox")
+    fits = "document.documentElement.scrollWidth <= innerWidth"
+    await page.get_by_role("link", name="History").tap()
+    await page.wait_for_url("**/history")
+    assert await page.evaluate(fits)
+    await expect(page.locator(".row")).to_have_count(2)
+    await page.get_by_text("Filters").tap()
+    await page.get_by_label("Status").select_option("rejected")
+    await page.get_by_role("button", name="Show these").tap()
+    await expect(page.locator(".row")).to_have_count(1)
+    assert await page.evaluate(fits)
+    await page.locator(".row").tap()
+    await page.wait_for_url(f"**/a/{asked['id']}")
+    await expect(page.locator(".happened")).to_contain_text(f"rejected by {ann.name}")
+    await expect(page.locator(".happened")).to_be_visible()
+    assert await page.evaluate(fits)
+    await page.go_back()
+    await expect(page.get_by_label("Status")).to_have_value("rejected")
+    await expect(page.locator(".row")).to_have_count(1)
+    assert complaints == []

@@ -27,7 +27,7 @@ _HTML: Final = "text/html"
 _FORM: Final = "application/x-www-form-urlencoded"
 _FORM_MAX_BYTES: Final = 64 * 1024
 _FIELDS_MAX: Final = 128
-_NEXT: Final = re.compile(rf"/(?:inbox|a/{ID_PATTERN})")
+_NEXT: Final = re.compile(rf"/(?:inbox|history|a/{ID_PATTERN})")
 
 
 DIGEST: Final = re.compile("[0-9a-f]{64}")

@@ -11,14 +11,13 @@ from placet.application.sessions import Session
 from placet.application.standing import standing_of
 from placet.application.views import Sight, record_view
 from placet.domain.model import Approval
-from placet.domain.presentation import Budget, Heading, heading, seen_of
+from placet.domain.presentation import Heading, heading, seen_of
 from placet.domain.text import visible
-from placet.web.pages import who
+from placet.web.pages import ROW, who
 from placet.web.render import left, render
 
 ROWS_MAX = 50
 """Questions on one page of an inbox."""
-_ROW: Final = Budget(lines=4, text_chars=200)
 
 NARROWED: Final[Mapping[str, str]] = {
     "capability": "Capability",
@@ -166,4 +165,4 @@ def _said(approval: Approval, name: str) -> str:
 
 def _heading(session: Session, approval: Approval) -> Heading:
     standing = standing_of(session.caller.authority, approval)
-    return heading(seen_of(record_view(approval, Sight.CARD, standing)), _ROW)
+    return heading(seen_of(record_view(approval, Sight.CARD, standing)), ROW)

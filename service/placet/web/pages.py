@@ -1,13 +1,21 @@
 """The pages themselves: what is on each, from what the use cases found."""
 
-from msgspec import Struct
+from msgspec import MsgspecError, Struct
 
 from placet.application.query import Seen
 from placet.application.sessions import Session
 from placet.application.standing import standing_of
 from placet.application.views import record_view
 from placet.domain.model import Status
-from placet.domain.presentation import Budget, Card, Severity, present, seen_of
+from placet.domain.presentation import (
+    Budget,
+    Card,
+    Happenings,
+    Severity,
+    happened,
+    present,
+    seen_of,
+)
 from placet.domain.text import visible
 from placet.tokens.seal import Sealer
 from placet.web.render import left, render
@@ -15,6 +23,8 @@ from placet.web.security import receipt
 
 _CARD = Budget(lines=2_000, columns=100, text_chars=4_000, items=64, whole_view=True)
 """Room for a card: all of any but the largest."""
+ROW = Budget(lines=4, text_chars=200)
+"""Room for a line of a list."""
 _AGAIN = Budget(lines=16, columns=100, text_chars=300)
 """Room for the question that follows the card of a critical call."""
 
@@ -50,6 +60,7 @@ def card(
         here="card",
         card=shown,
         can_decide=can_decide,
+        happened=_happened(seen, shown),
         receipt=proof,
         comment_max=comment_max,
         comment=comment,
@@ -89,3 +100,12 @@ def notice(title: str, words: str, session: Session | None = None) -> bytes:
 def _presented(session: Session, seen: Seen, room: Budget) -> Card:
     standing = standing_of(session.caller.authority, seen.approval, seen.suspended)
     return present(seen_of(record_view(seen.approval, seen.sight, standing)), room)
+
+
+def _happened(seen: Seen, shown: Card) -> Happenings | None:
+    """The trail, where it can be told: what only it has must not take a card away that can be decided."""
+    try:
+        trail = seen.record.trail()
+    except (ValueError, LookupError, MsgspecError):  # a later release may have written a line of it
+        return None
+    return happened(trail, shown, _CARD)

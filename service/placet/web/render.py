@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from typing import Final
@@ -52,7 +53,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(asset=asset, text=text)
+    environment.globals.update(asset=asset, moment=moment, text=text)
     return environment
 
 
@@ -77,6 +78,14 @@ def _pieces(shown: str) -> Iterable[Markup]:
             if piece.is_escape
             else escape(piece.text)
         )
+
+
+def moment(at_ms: int) -> Markup:
+    """A time, for people and for machines."""
+    at = datetime.fromtimestamp(at_ms // 1000, UTC)
+    return Markup('<time datetime="{}">{}</time>').format(
+        f"{at:%Y-%m-%dT%H:%M:%SZ}", f"{at:%Y-%m-%d %H:%M:%S} UTC"
+    )
 
 
 def left(dies: Dies | None, now_ms: int) -> str:

@@ -22,6 +22,7 @@ from placet.domain.presentation.card import (
     Used,
 )
 from placet.domain.presentation.edits import Change, ChangeKind, Edits
+from placet.domain.presentation.happened import Happening, Happenings, happened
 from placet.domain.presentation.hazards import Hazard, HazardKind
 from placet.domain.presentation.nodes import Node, NodeKind
 from placet.domain.presentation.outline import Line, outline
@@ -42,6 +43,8 @@ __all__ = [
     "Decided",
     "Dies",
     "Edits",
+    "Happening",
+    "Happenings",
     "Hazard",
     "HazardKind",
     "Heading",
@@ -62,6 +65,7 @@ __all__ = [
     "Used",
     "at_ms",
     "deadline",
+    "happened",
     "heading",
     "in_quotes",
     "outline",

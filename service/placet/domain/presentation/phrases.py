@@ -54,6 +54,21 @@ STATES: Final[Mapping[str, str]] = MappingProxyType(
         "consumed": "used",
     }
 )
+EVENTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "requested": "asked",
+        "voted": "decided",
+        "edited": VERDICTS["edit"],
+        "approved": VERDICTS["approve"],
+        "rejected": STATES["rejected"],
+        "expired": "expired",
+        "cancelled": STATES["cancelled"],
+        "consumed": STATES["consumed"],
+        "reported": "outcome reported",
+        "refused": "refused an attempt",
+    }
+)
+"""What happened, as words before "by"; of a vote only where it is not known which."""
 SUSPENDED: Final[Mapping[str, str]] = MappingProxyType(
     {
         "no-rule": "no rule is for it any more",
@@ -64,6 +79,7 @@ SUSPENDED: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Why a grant can't be used as things are."""
 CHANGED_SINCE: Final = "before the input was changed: it counts no more"
+MORE_DECIDE: Final = "which takes more people"
 OTHERS_APPROVE: Final = "which others have to approve"
 COUNTS_NO_MORE: Final = "which counts no more"
 EXPIRED_UNUSED: Final = "approved, and expired before it was used"
