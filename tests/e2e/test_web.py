@@ -13,6 +13,7 @@ from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 from tests.e2e.processes import PLACET, environment
 from tests.e2e.stage import Cast, Stage, alone, casting
 from tests.harness import Party, record
+from tests.ruled import EDITABLE
 from tests.tools import require
 
 PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
@@ -22,6 +23,7 @@ POLICY = """
 name = "all"
 capabilities = ["*"]
 approvers = { people = ["ann", "bob"] }
+edit = "counts"
 """
 
 
@@ -271,4 +273,40 @@ async def test_history_on_a_phone(stage: Stage, browser: Browser, cast: Cast) ->
     await page.go_back()
     await expect(page.get_by_label("Status")).to_have_value("rejected")
     await expect(page.locator(".row")).to_have_count(1)
+    assert complaints == []
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
+async def test_approving_with_changes(stage: Stage, browser: Browser, cast: Cast, scripts: bool) -> None:  # noqa: FBT001
+    """Written, shown, approved, on the smallest of phones; and what was written stays on the way back."""
+    (runtime,), (ann,) = await cast.client(), await cast.approver()
+    order = {"order": "A-1", "amount": 5, "lines": [{"sku": "a-long-name-of-a-thing-" * 3, "count": 12}]}
+    asked = await runtime.asked(**EDITABLE, input=order)
+    phone = {**PHONE, "viewport": {"width": 320, "height": 640}}
+    page_url, _, secret = link_for(stage, ann).partition("#")
+    _, page, complaints = await opened(browser, page_url, **phone, java_script_enabled=scripts)
+    await page.get_by_label("The code of the link").fill(secret)
+    await page.get_by_role("button", name="Sign in").tap()
+    await page.wait_for_url("**/inbox")
+    await page.goto(f"{stage.replicas[0].url}/a/{asked['id']}")
+    await page.get_by_role("link", name="Approve with changes").tap()
+    await page.wait_for_url("**/edit")
+    written = page.get_by_label("What would run, as JSON")
+    assert json.loads(await written.input_value()) == order
+    less = json.dumps({**order, "amount": 4}, indent=1)
+    await written.fill(less)
+    await page.get_by_label("Comment").fill("four will do")
+    for step in ("Back", "Approve with these changes"):
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        await page.get_by_role("button", name="See the changes").tap()
+        await expect(page.locator(".changes li")).to_contain_text("/amount")
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        await expect(page.get_by_role("button", name="Approve with these changes")).to_be_in_viewport()
+        await page.get_by_role("button", name=step).tap()
+        if step == "Back":
+            await expect(written).to_have_value(less)
+            await expect(page.get_by_label("Comment")).to_have_value("four will do")
+    await expect(page.locator(".state")).to_contain_text("approved, and not used yet")
+    seen = await runtime.seen(asked["id"])
+    assert (seen["input"]["amount"], seen["decisions"][0]["comment"]) == (4, "four will do")
     assert complaints == []

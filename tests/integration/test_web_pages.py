@@ -141,7 +141,7 @@ class TestCard:
         response = await browser.decide(asked["id"], "approve", receipt=receipt, comment="mine")
         assert response.status_code == 409
         assert "you were not shown the whole card" in words(response)
-        assert ">mine</textarea>" in response.text
+        assert "\nmine</textarea>" in response.text
         assert (await runtime.seen(asked["id"]))["status"] == "pending"
         assert (await browser.decide(asked["id"], "reject", receipt=receipt)).status_code == 303
         assert (await runtime.seen(asked["id"]))["status"] == "rejected"
@@ -180,7 +180,7 @@ class TestCard:
         response = await browser.decide(own["id"], "approve", comment="mine")
         assert response.status_code == 403
         assert "Nothing was decided. The approver is the actor" in words(response)
-        assert ">mine</textarea>" in response.text
+        assert "\nmine</textarea>" in response.text
 
     async def test_a_card_that_changed_is_shown_anew(self, h: Harness) -> None:
         """With what became of it."""
@@ -257,7 +257,7 @@ class TestCritical:
         assert "Approve this critical call? orders.refund acts on the world outside" in text
         assert '"amount" 5' in text
         assert "You say <as agreed>" in text
-        assert ">&lt;as agreed&gt;</textarea>" in first.text
+        assert "\n&lt;as agreed&gt;</textarea>" in first.text
         assert (await runtime.seen(asked["id"]))["status"] == "pending"
         sure = {**hidden(first), "decision": "approve", "comment": "<as agreed>"}
         assert sure["digest"] == asked["digest"]

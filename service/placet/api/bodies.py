@@ -1,7 +1,6 @@
 """From bytes to a typed body, in the order of judgement: media type, size, JSON, and, later, members."""
 
 import asyncio
-import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -19,6 +18,7 @@ from placet.domain.errors import (
     InputTooLarge,
     UnsupportedMediaType,
 )
+from placet.domain.fault_words import place_in
 from placet.domain.limits import TOKEN_MAX_CHARS, Limits
 
 TOKEN_ROOM_BYTES = TOKEN_MAX_CHARS + 1024
@@ -103,22 +103,9 @@ def parse(raw: bytes, limits: Limits, shape: type[Struct] | None = None) -> tupl
         return admit(raw, max_depth=limits.max_input_depth, envelope=envelope), None
     except Fault as fault:
         if fault.kind is FaultKind.NOT_JSON:
-            message = f"It is not JSON in UTF-8{_place(raw)}."
+            message = f"It is not JSON in UTF-8{place_in(raw)}."
             raise InputInvalid([Issue(path="", message=message)], status=400) from fault
         return None, fault
-
-
-def _place(raw: bytes) -> str:
-    """Where bytes stop being JSON, where that can be told; never what stands there."""
-    try:
-        json.loads(raw.decode())
-    except UnicodeDecodeError as fault:
-        return f" (at byte {fault.start + 1})"
-    except json.JSONDecodeError as fault:
-        return f" (at line {fault.lineno}, column {fault.colno})"
-    except (ValueError, RecursionError):
-        return ""
-    return ""
 
 
 _FAULTS = {

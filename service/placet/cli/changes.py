@@ -1,7 +1,7 @@
 """Another input for an approval: read strictly, and shown beside the one that was asked for."""
 
 from pathlib import Path
-from typing import Final, TextIO
+from typing import TextIO
 
 from msgspec import Raw, Struct
 
@@ -10,20 +10,12 @@ from placet.cli.console import Terminal
 from placet.cli.exits import Exit, Stop
 from placet.cli.layout import columns_of
 from placet.cli.sheet import MARGIN, Sheet
-from placet.domain.admission import Fault, FaultKind, admit_value
+from placet.domain.admission import Fault, admit_value
+from placet.domain.fault_words import words_of
 from placet.domain.presentation import COLUMNS_MIN, Budget
 from placet.domain.presentation.edits import edits
 from placet.domain.presentation.tree import DEPTH_MAX, tree
 from placet.domain.text import visible
-
-_FAULTS: Final = {
-    FaultKind.NOT_JSON: "it is not JSON in UTF-8",
-    FaultKind.DUPLICATE_MEMBER: "a name is there twice",
-    FaultKind.LONE_SURROGATE: "a text has half a character (a lone surrogate)",
-    FaultKind.TOO_DEEP: "it is nested too deep",
-    FaultKind.NUMBER_OVERFLOW: "a number is too large",
-    FaultKind.INTEGER_RANGE: "a whole number is beyond 2^53 - 1",
-}
 
 
 class Changes(Struct, frozen=True, kw_only=True):
@@ -59,8 +51,7 @@ def read_input(file: str, stdin: TextIO) -> Raw:
     try:
         admit_value(raw, max_depth=DEPTH_MAX)
     except Fault as fault:
-        at = f" (at {visible(fault.pointer)})" if fault.pointer else ""
-        raise Stop(f"--input can't be used: {_FAULTS[fault.kind]}{at}.", Exit.USAGE) from None
+        raise Stop(f"--input can't be used: {words_of(fault)}.", Exit.USAGE) from None
     return Raw(raw)
 
 

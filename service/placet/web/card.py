@@ -26,7 +26,7 @@ from placet.web.common import (
     page,
     post,
     signed_in,
-    words_of,
+    words_for,
 )
 from placet.web.security import receipt, same
 
@@ -68,14 +68,14 @@ async def _decided(use: Pages, session: Session, approval_id: str, fields: dict[
             if same(brought, prove(is_sure=False)):
                 return await _again(use, session, approval_id, digest, comment)
             return await _card(use, session, approval_id, problem=_NOT_SHOWN, comment=comment, status=409)
-    body = Decide(decision=verdict, digest=digest, comment=comment, approver=UNSET)
+    body = Decide(decision=verdict, digest=digest, comment=comment.strip() or None, approver=UNSET)
     try:
         await use.decide(session.caller, approval_id, body)
     except (Unauthenticated, ApprovalNotFound, StoreUnavailable):
         raise
     except PlacetError as error:
         return await _card(
-            use, session, approval_id, problem=words_of(error), comment=comment, status=error.status
+            use, session, approval_id, problem=words_for(error), comment=comment, status=error.status
         )
     return go_on(f"/a/{approval_id}")
 
@@ -86,22 +86,20 @@ async def _card(
     approval_id: str,
     *,
     problem: str = "",
-    comment: str | None = None,
+    comment: str = "",
     status: int = 200,
 ) -> Response[bytes]:
     seen = await use.read.get(session.caller, approval_id)
     most = use.limits.comment_max_chars
-    body = pages.card(
-        session, seen, use.ring.sealer, comment_max=most, problem=problem, comment=comment or ""
-    )
+    body = pages.card(session, seen, use.ring.sealer, comment_max=most, problem=problem, comment=comment)
     return page(body, status)
 
 
 async def _again(
-    use: Pages, session: Session, approval_id: str, digest: str, comment: str | None
+    use: Pages, session: Session, approval_id: str, digest: str, comment: str
 ) -> Response[bytes]:
     """Ask once more, as long as it is still what the card showed."""
     seen = await use.read.get(session.caller, approval_id)
     if seen.approval.status is not Status.PENDING or not same(digest, seen.approval.digest):
         return await _card(use, session, approval_id, problem=_NOT_SHOWN, comment=comment, status=409)
-    return page(pages.again(session, seen, use.ring.sealer, comment=comment or ""))
+    return page(pages.again(session, seen, use.ring.sealer, comment=comment))

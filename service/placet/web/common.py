@@ -1,7 +1,7 @@
 """What all pages do: who has signed in, whether a form is ours, how an answer looks."""
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -25,13 +25,11 @@ from placet.web.security import HEADERS, Origin, same
 
 _HTML: Final = "text/html"
 _FORM: Final = "application/x-www-form-urlencoded"
-_FORM_MAX_BYTES: Final = 64 * 1024
+FORM_MAX_BYTES: Final = 64 * 1024
+"""The largest form, but for one that carries an input."""
+DIGEST: Final = re.compile("[0-9a-f]{64}")
 _FIELDS_MAX: Final = 128
 _NEXT: Final = re.compile(rf"/(?:inbox|history|a/{ID_PATTERN})")
-
-
-DIGEST: Final = re.compile("[0-9a-f]{64}")
-"""What a form says that was shown."""
 
 
 class Pages(Struct, frozen=True, kw_only=True):
@@ -97,7 +95,11 @@ async def changing(
     return await signed_in(use, request, checked)
 
 
-async def form_of(use: Pages, request: Request) -> dict[str, str]:  # type: ignore[type-arg]
+async def form_of(
+    use: Pages,
+    request: Request,  # type: ignore[type-arg]
+    most_bytes: int = FORM_MAX_BYTES,
+) -> dict[str, str]:
     """The fields of a form of ours.
 
     Raises:
@@ -108,10 +110,10 @@ async def form_of(use: Pages, request: Request) -> dict[str, str]:  # type: igno
         raise Refused(notice("Nothing was done", words, 403))
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
         raise Refused(notice("Nothing was done", "This takes a form.", 415))
-    body = b""
+    body = bytearray()
     async for chunk in request.stream():
         body += chunk
-        if len(body) > _FORM_MAX_BYTES:
+        if len(body) > most_bytes:
             raise Refused(notice("Nothing was done", "That was too much text.", 413))
     try:
         pairs = parse_qsl(
@@ -166,13 +168,18 @@ def trouble(error: PlacetError) -> Response[bytes]:
     return notice("That did not work", error.detail, error.status)
 
 
-def words_of(error: PlacetError) -> str:
-    """What a refusal says to whoever would decide."""
+def words_for(error: PlacetError) -> str:
+    """What a refusal says to a person at a card."""
     if isinstance(error, Forbidden) and error.reason is ForbiddenReason.COMMENT_REQUIRED:
         return "Nothing was decided: the rule asks for a comment."
     return f"Nothing was decided. {error.detail}"
 
 
-def comment_of(fields: Mapping[str, str]) -> str | None:
-    """What a person wrote beside their decision; lines end as JSON's usually do."""
-    return fields.get("comment", "").replace("\r\n", "\n").strip() or None
+def comment_of(fields: dict[str, str]) -> str:
+    """The comment as it was written; browsers send line ends of their own."""
+    return lines_of(fields.get("comment", ""))
+
+
+def lines_of(text: str) -> str:
+    """A text of a form with the line ends it was given (HTML, "constructing the entry list")."""
+    return text.replace("\r\n", "\n")

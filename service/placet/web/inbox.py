@@ -26,7 +26,7 @@ from placet.web.common import (
     page,
     post,
     signed_in,
-    words_of,
+    words_for,
 )
 from placet.web.inbox_pages import NARROWED, Outcome, Wanted
 
@@ -62,6 +62,7 @@ def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
         chosen = {
             name.removeprefix(_CHOSEN): digest for name, digest in fields.items() if name.startswith(_CHOSEN)
         }
+        comment = comment_of(fields).strip() or None
         done: dict[str, Outcome] = {}  # outlives a page that has to be judged anew
 
         async def rejected(session: Session) -> Response[bytes]:
@@ -69,7 +70,7 @@ def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
                 return notice("Nothing was done", "No question was chosen: tick those that you reject.", 422)
             for approval_id, digest in chosen.items():
                 if approval_id not in done:
-                    done[approval_id] = await _rejected(use, session, approval_id, digest, fields)
+                    done[approval_id] = await _rejected(use, session, approval_id, digest, comment)
             return page(inbox_pages.rejected(session, list(done.values())))
 
         return await changing(use, request, rejected, fields)
@@ -78,18 +79,18 @@ def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
 
 
 async def _rejected(
-    use: Pages, session: Session, approval_id: str, digest: str, fields: Mapping[str, str]
+    use: Pages, session: Session, approval_id: str, digest: str, comment: str | None
 ) -> Outcome:
     """Reject one of several; what is said of it."""
     if not (_ID.fullmatch(approval_id) and DIGEST.fullmatch(digest)):
         return Outcome(id="", problem="The form was not complete: open the inbox again.")
-    body = Decide(decision=Verdict.REJECT, digest=digest, comment=comment_of(fields), approver=UNSET)
+    body = Decide(decision=Verdict.REJECT, digest=digest, comment=comment, approver=UNSET)
     try:
         seen = await use.decide(session.caller, approval_id, body)
     except (Unauthenticated, StoreUnavailable):
         raise
     except PlacetError as error:
-        return Outcome(id=approval_id, problem=words_of(error))
+        return Outcome(id=approval_id, problem=words_for(error))
     return Outcome(id=approval_id, approval=seen)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
+from placet.domain.canonical import sha256_hex
 from placet.settings.parsing import is_loopback
 from placet.tokens.seal import Sealer
 
@@ -31,6 +32,7 @@ HEADERS: Final[Mapping[str, str]] = {
 
 _SHOWN: Final = "receipt"
 _SURE: Final = "receipt-sure"
+_CHANGED: Final = "receipt-changed"
 _FORWARDED: Final = frozenset(
     {"forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"}
 )
@@ -98,3 +100,16 @@ def receipt(sealer: Sealer, csrf: str, approval_id: str, digest: str, *, is_sure
             that the call is critical, the question that follows it.
     """
     return sealer.seal(_SURE if is_sure else _SHOWN, (csrf, approval_id, digest))
+
+
+def receipt_of_changes(sealer: Sealer, csrf: str, approval_id: str, digest: str, changed: bytes) -> str:
+    """Proof that this session was shown what another input changes.
+
+    Args:
+        sealer: Makes it.
+        csrf: The session.
+        approval_id: The approval.
+        digest: Of what would be changed.
+        changed: The other input, in canonical form.
+    """
+    return sealer.seal(_CHANGED, (csrf, approval_id, digest, sha256_hex(changed)))

@@ -11,6 +11,8 @@ const buttons = [...card.querySelectorAll(".buttons button")];
 let timer;
 let sent = false;
 
+// A page with more written on it than a comment stays as it is: the service judges what it sends.
+const stays = "stays" in card.dataset;
 // With GET, also where the page came in answer to a form.
 const anew = () => location.replace(location.pathname);
 
@@ -24,7 +26,12 @@ if (form) {
   arm();
   addEventListener("focus", arm);
   document.addEventListener("visibilitychange", () => { if (!document.hidden) arm(); });
-  addEventListener("pageshow", (event) => { if (event.persisted) anew(); });
+  addEventListener("pageshow", (event) => {
+    if (!event.persisted) return;
+    if (!stays) { anew(); return; }
+    sent = false;
+    arm();
+  });
   form.addEventListener("submit", (event) => {
     if (sent) { event.preventDefault(); return; }
     sent = true;
@@ -34,7 +41,7 @@ if (form) {
 
 // Whatever happens to it, the page says so at once. What was written so far stays.
 follow((type, data) => {
-  if (sent || (type !== "gap" && data.id !== card.dataset.id)) return;
+  if (sent || stays || (type !== "gap" && data.id !== card.dataset.id)) return;
   anew();
 });
 const draft = `comment:${card.dataset.id}`;
