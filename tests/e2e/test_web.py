@@ -1,5 +1,6 @@
 """The pages in a real browser: Debian's chromium, with and without scripts, on a phone and by keyboard."""
 
+import asyncio
 import json
 import shutil
 import subprocess
@@ -8,7 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
+from playwright.async_api import Browser, BrowserContext, Page, Route, async_playwright, expect
 
 from tests.e2e.processes import PLACET, environment
 from tests.e2e.stage import Cast, Stage, alone, casting
@@ -155,6 +156,47 @@ async def test_what_somebody_else_decides_is_there_at_once(
     await expect(page.locator(".row")).to_have_count(1)
     await page.get_by_text("Show 1 new").click()
     await expect(page.locator("#status")).to_have_text("One question awaits you.")
+
+
+async def test_what_happens_while_nobody_listens_is_seen_after(
+    stage: Stage, browser: Browser, cast: Cast
+) -> None:
+    """Between a card and its stream, and behind another page; where nothing is followed, that is said."""
+    (runtime,), (ann,), (bob,) = await cast.client(), await cast.approver(), await cast.approver("bob")
+    context, page, _ = await opened(browser, link_for(stage, ann))
+    await page.wait_for_url("**/inbox")
+    held = asyncio.Event()
+
+    async def late(way: Route) -> None:
+        await held.wait()
+        await way.continue_()
+
+    async def gone(way: Route) -> None:
+        await way.fulfill(status=429)
+
+    async def seen(is_hidden: bool) -> None:  # noqa: FBT001
+        await page.evaluate(
+            "is => { Object.defineProperty(document, 'hidden', {value: is, configurable: true});"
+            " document.dispatchEvent(new Event('visibilitychange')); }",
+            is_hidden,
+        )
+
+    asked = await runtime.asked(input=1)
+    await context.route("**/ui/events", late)
+    await page.goto(f"{stage.replicas[0].url}/a/{asked['id']}")
+    record(await bob.decide(asked, "reject"))
+    held.set()
+    await expect(page.locator(".state")).to_contain_text("rejected")
+    await context.unroute("**/ui/events")
+    asked = await runtime.asked(input=2)
+    await page.goto(f"{stage.replicas[0].url}/a/{asked['id']}")
+    await seen(is_hidden=True)
+    record(await bob.decide(asked, "reject"))
+    await seen(is_hidden=False)
+    await expect(page.locator(".state")).to_contain_text("rejected")
+    await context.route("**/ui/events", gone)
+    await page.goto(f"{stage.replicas[0].url}/inbox")
+    await expect(page.locator("#stale")).to_contain_text("no longer follows what happens")
 
 
 async def test_without_scripts(stage: Stage, browser: Browser, cast: Cast) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
+from placet.domain.errors import StoreUnavailable
+from placet.store.approvals import Approvals
 from tests.browsing import Browser, words
 from tests.harness import Harness, Party, record
 from tests.ruled import Opening
@@ -110,6 +112,21 @@ class TestNarrowing:
         assert "Run r-1 · 2 questions" in words(response)
 
 
+async def test_what_was_not_looked_at_is_told(h: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is told that nothing awaits them while that is not known."""
+    monkeypatch.setattr("placet.application.inbox._PAGE", 2)
+    monkeypatch.setattr("placet.application.inbox.LOOKED_AT_MAX", 4)
+    runtime, _ = await h.client(), await h.approver("ann")
+    browser = await Browser(h).signed_in()
+    for number in range(5):
+        await runtime.asked(input=number)
+        told = "not all of it was looked at" in words(await browser.get("/inbox"))
+        assert told is (number >= 4)
+    await h.approver("agent-7")
+    own = words(await (await Browser(h).signed_in("agent-7")).get("/inbox"))
+    assert "not all of it was looked at" in own
+
+
 class TestNext:
     """From one question to the next."""
 
@@ -176,6 +193,31 @@ class TestSeveral:
             "rejected",
             "pending",
         ]
+
+    async def test_a_store_that_goes_away_meanwhile(
+        self, h: Harness, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """What came of each is told all the same."""
+        runtime = await h.client()
+        await h.approver("ann")
+        ids = await several(runtime, {}, {}, {})
+        browser = await Browser(h).signed_in()
+        ticks, form = await choices(browser)
+        decide = Approvals.decide
+        done: list[str] = []
+
+        async def failing(self: Approvals, tenant: str, approval_id: str, *args: Any, **options: Any) -> Any:
+            if done:
+                raise StoreUnavailable
+            done.append(approval_id)
+            return await decide(self, tenant, approval_id, *args, **options)
+
+        monkeypatch.setattr(Approvals, "decide", failing)
+        response = await browser.post("/inbox", {**form, **ticks})
+        assert "One was rejected 2 were not: see below." in words(response)
+        assert words(response).count("Whether this was rejected is not known") == 2
+        statuses = [(await runtime.seen(each))["status"] for each in ids]
+        assert sorted(statuses) == ["pending", "pending", "rejected"]
 
     @pytest.mark.parametrize("ticks", [{}, {"chosen": "0" * 64}, {"apr_1": "0" * 64}])
     async def test_nothing_ticked_is_told(self, h: Harness, ticks: dict[str, str]) -> None:

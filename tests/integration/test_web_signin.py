@@ -1,5 +1,8 @@
 """Signing in and out on the pages: a link that works once, a session that ends, and what can't be made up."""
 
+import asyncio
+from collections.abc import AsyncIterator
+
 import pytest
 
 from placet.domain.errors import StoreUnavailable, Unauthenticated
@@ -121,6 +124,48 @@ class TestSessions:
         anywhere.services.directory.forget("default")
         assert (await browser.get("/inbox")).status_code == 303
 
+    async def test_whoever_comes_back_signs_in_anew(self, anywhere: Harness) -> None:
+        """No session and no link of before counts again; a further credential ends none."""
+        await anywhere.approver("ann")
+        enrolment, sessions = anywhere.services.enrolment, anywhere.services.sessions
+        browser, idle = await Browser(anywhere).signed_in(), await Browser(anywhere).signed_in()
+        link = await sessions.offer("default", "ann")
+        await enrolment.rotate("default", "approver:ann")
+        anywhere.services.directory.forget("default")
+        assert (await browser.get("/inbox")).status_code == 200
+        await enrolment.revoke("default", "approver:ann")
+        anywhere.services.directory.forget("default")
+        assert (await browser.get("/inbox")).status_code == 303
+        await enrolment.rotate("default", "approver:ann")
+        anywhere.services.directory.forget("default")
+        for each in (browser, idle):
+            assert (await each.get("/inbox")).status_code == 303
+        assert (await Browser(anywhere).post("/signin", {"secret": link})).status_code == 401
+        assert (await (await Browser(anywhere).signed_in()).get("/inbox")).status_code == 200
+
+    async def test_being_told_what_happens_is_no_use_of_it(self, anywhere: Harness) -> None:
+        """A page that is left open does not keep anybody signed in."""
+        await anywhere.approver("ann")
+        browser = await Browser(anywhere).signed_in()
+        held = browser.cookies["placet-8420"]
+        (key,) = await anywhere.redis.keys("{placet:default}:u:*")
+        await anywhere.redis.pexpire(key, 60_000)
+        await anywhere.services.sessions.find(held, is_used=False)
+        assert await anywhere.redis.pttl(key) <= 60_000
+        await anywhere.services.sessions.find(held)
+        assert await anywhere.redis.pttl(key) > 60_000
+
+    @pytest.mark.parametrize("headers", [{"X-Forwarded-For": "10.0.0.1"}, {"X-Forwarded-Host": "a.example"}])
+    async def test_its_cookie_without_tls_is_for_this_machine(
+        self, h: Harness, headers: dict[str, str]
+    ) -> None:
+        """Whatever came through a proxy without TLS could have been read on the way."""
+        await h.approver("ann")
+        browser = await Browser(h).signed_in()
+        headers = {**headers, "cookie": f"placet-8420={browser.cookies['placet-8420']}"}
+        assert (await h.http.get("/inbox", headers=headers)).status_code == 303
+        assert (await browser.get("/inbox")).status_code == 200
+
     async def test_it_is_not_made_up(self, h: Harness) -> None:
         """By whoever writes the store, or moves one to another place."""
         await h.approver("ann")
@@ -233,7 +278,9 @@ async def test_a_store_that_is_down_is_told(h: Harness, monkeypatch: pytest.Monk
     assert (await browser.get("/inbox")).status_code == 200
 
 
-@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"])
+@pytest.mark.parametrize(
+    "header", ["X-Forwarded-For", "X-Forwarded-Port", "Forwarded", "Via", "X-Real-IP", "CF-Connecting-IP"]
+)
 async def test_a_link_is_for_this_machine_alone(h: Harness, header: str) -> None:
     """What came through a proxy may come from anywhere; the link is still good."""
     await h.approver("ann")
@@ -267,3 +314,17 @@ def test_cookies_over_https_are_of_this_host() -> None:
     assert secure.set_cookie("x") == "__Host-placet=x; Path=/; HttpOnly; SameSite=Lax; Secure"
     assert secure.end_cookie() == "__Host-placet=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0"
     assert plain.cookie == "placet-8420"
+
+
+async def test_a_form_that_does_not_come_is_not_waited_for(
+    h: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Is not waited for: whoever trickles bytes holds nothing for long."""
+    monkeypatch.setattr("placet.web.common.BODY_TIMEOUT_S", 0)
+
+    async def never() -> AsyncIterator[bytes]:
+        yield b"secret="
+        await asyncio.sleep(3600)
+
+    response = await Browser(h).post("/signin", {}, content=never())
+    assert (response.status_code, "did not arrive in time" in words(response)) == (408, True)

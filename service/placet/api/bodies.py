@@ -19,14 +19,11 @@ from placet.domain.errors import (
     UnsupportedMediaType,
 )
 from placet.domain.fault_words import place_in
-from placet.domain.limits import TOKEN_MAX_CHARS, Limits
+from placet.domain.limits import BODY_TIMEOUT_S, TOKEN_MAX_CHARS, Limits
 
 TOKEN_ROOM_BYTES = TOKEN_MAX_CHARS + 1024
 """What a body that carries a token may have on top: whatever could be asked can be consumed, token,
 execution id and all."""
-
-BODY_TIMEOUT_S = 30
-"""A body has to be here by then: a caller that trickles bytes holds nothing for longer."""
 
 _MEDIA_TYPE = re.compile(r'application/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?', re.IGNORECASE)
 _LENGTH_MAX_DIGITS = 15

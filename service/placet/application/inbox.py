@@ -1,7 +1,10 @@
 """What awaits a person: the questions they could approve now, the one that dies first at the top."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Final
+
+from msgspec import Struct
 
 from placet.application.directory import Caller
 from placet.application.grants import Seals
@@ -11,10 +14,17 @@ from placet.domain.tally import Tally
 from placet.store import keys
 from placet.store.approvals import Approvals
 
-LOOKED_AT_MAX: Final = 1_000
+LOOKED_AT_MAX: Final = 10_000
 """Pending questions of a tenant that are looked at for one inbox."""
 _PAGE: Final = 200
 _ANY_WORDS: Final = "A comment that says something."
+
+
+class Awaiting(Struct, frozen=True):
+    """What awaits somebody, the first to expire on top; ``is_all``: whether all that waits was looked at."""
+
+    approvals: Sequence[Approval]
+    is_all: bool
 
 
 class Inbox:
@@ -29,7 +39,7 @@ class Inbox:
         self._store = store
         self._seals = seals
 
-    async def of(self, caller: Caller) -> list[Approval]:
+    async def of(self, caller: Caller) -> Awaiting:
         """What awaits the caller.
 
         Raises:
@@ -53,7 +63,8 @@ class Inbox:
             after = page.last
             if after is None:
                 break
-        return sorted(found, key=lambda each: (each.expires_at_ms, each.ask.id))
+        found.sort(key=lambda each: (each.expires_at_ms, each.ask.id))
+        return Awaiting(found, is_all=after is None)
 
 
 def awaits(caller: Caller, approval: Approval) -> bool:

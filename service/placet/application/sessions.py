@@ -43,18 +43,22 @@ class SignedIn(Struct, frozen=True, kw_only=True):
         at_ms: When, on the service's clock.
         vouched: The word of the issuer that signed them in; ``None`` where a link of this service did.
         name: What the issuer calls them.
+        keys: The ids of the credentials they had then. A session ends when none of them is left: whoever was
+            revoked and is brought back signs in anew.
     """
 
     person: str
     at_ms: int
+    keys: tuple[str, ...] = ()
     vouched: Vouched | None = None
     name: str | None = None
 
 
 class Offer(Struct, frozen=True, kw_only=True):
-    """Whom a link signs in."""
+    """Whom a link signs in, and the ids of the credentials they had when it was made."""
 
     person: str
+    keys: tuple[str, ...] = ()
 
 
 class Session(Struct, frozen=True, kw_only=True):
@@ -101,11 +105,14 @@ class WebSessions:
             StoreUnavailable: The store can't be asked.
         """
         snapshot = await self._directory.snapshot(tenant)
-        if _person(snapshot.authority, SignedIn(person=person, at_ms=0)) is None:
+        known = _person(snapshot.authority, SignedIn(person=person, at_ms=0))
+        if known is None:
             raise Unauthenticated
         secret = _secret()
         hashed = _hash_of(_LINK, secret)
-        document = self._sealed(_LINK, hashed, encode(Offer(person=person)))
+        document = self._sealed(
+            _LINK, hashed, encode(Offer(person=person, keys=tuple(key.kid for key in known.keys)))
+        )
         await self._store.offer(tenant, hashed, document, lives_ms=SIGN_IN_LINK_MS)
         return f"{tenant}.{secret}"
 
@@ -121,7 +128,10 @@ class WebSessions:
         kept = await self._store.redeem(tenant, hashed)
         document = self._opened(_LINK, hashed, kept)
         offer = msgspec.json.decode(document, type=Offer)
-        return await self._begin(tenant, SignedIn(person=offer.person, at_ms=self._clock.now_ms()))
+        signed_in = SignedIn(person=offer.person, keys=offer.keys, at_ms=self._clock.now_ms())
+        if _person((await self._directory.snapshot(tenant)).authority, signed_in) is None:
+            raise Unauthenticated
+        return await self._begin(tenant, signed_in)
 
     async def _begin(self, tenant: str, signed_in: SignedIn) -> str:
         secret = _secret()
@@ -130,8 +140,12 @@ class WebSessions:
         await self._store.keep(tenant, hashed, document, idle_ms=self._limits.session_idle_ms)
         return f"{tenant}.{secret}"
 
-    async def find(self, held: str) -> Session:
+    async def find(self, held: str, *, is_used: bool = True) -> Session:
         """The session of a browser that holds this.
+
+        Args:
+            held: The secret.
+            is_used: Whether somebody does something with it, so that it lasts longer.
 
         Raises:
             Unauthenticated: There is none: signed out, idle too long, over; or the person is nobody any more.
@@ -140,7 +154,9 @@ class WebSessions:
         """
         tenant, secret = _parts(held)
         hashed = _hash_of(_SESSION, secret)
-        kept = await self._store.find(tenant, hashed, idle_ms=self._limits.session_idle_ms)
+        kept = await self._store.find(
+            tenant, hashed, idle_ms=self._limits.session_idle_ms if is_used else None
+        )
         signed_in = msgspec.json.decode(self._opened(_SESSION, hashed, kept), type=SignedIn)
         if self._clock.now_ms() - signed_in.at_ms > self._limits.session_max_ms:
             await self._store.drop(tenant, hashed)
@@ -148,6 +164,7 @@ class WebSessions:
         snapshot = await self._directory.snapshot(tenant)
         person = _person(snapshot.authority, signed_in)
         if person is None:
+            await self._store.drop(tenant, hashed)
             raise Unauthenticated
         return Session(
             caller=Caller(
@@ -191,7 +208,9 @@ class WebSessions:
 def _person(authority: Authority, signed_in: SignedIn) -> Approver | None:
     """Who somebody is today; ``None`` where they are nobody any more."""
     if signed_in.vouched is None:
-        return authority.signed_in(signed_in.person)
+        person = authority.signed_in(signed_in.person)
+        left = set() if person is None else {key.kid for key in person.keys}
+        return None if signed_in.keys and not left & set(signed_in.keys) else person
     return authority.vouched(signed_in.vouched, signed_in.name)
 
 

@@ -67,6 +67,8 @@ CONFIRMATION_SUMMARY_MAX_CHARS: Final = 300
 """`summary` of the confirmation face of a pending record (design §5)."""
 
 # Calls.
+BODY_TIMEOUT_S: Final = 30
+"""A body has to be here by then: a caller that trickles bytes holds nothing for longer."""
 JUDGED_MAX: Final = 32
 """Judgements of one call while credentials keep changing under it; then it is asked to come back. A long wait
 may meet many a change."""

@@ -38,14 +38,17 @@ class Sessions:
         except (RedisError, OSError) as fault:
             raise StoreUnavailable from fault
 
-    async def find(self, tenant: str, hashed: str, *, idle_ms: int) -> bytes | None:
-        """A session that is used now; ``None`` where there is none any more.
+    async def find(self, tenant: str, hashed: str, *, idle_ms: int | None) -> bytes | None:
+        """A session, which lasts ``idle_ms`` from now on where that is given; ``None`` where there is none.
 
         Raises:
             StoreUnavailable: The store can't be asked.
         """
         try:
-            found: Any = await self._client.getex(_session(tenant, hashed), px=idle_ms)
+            name = _session(tenant, hashed)
+            found: Any = await (
+                self._client.get(name) if idle_ms is None else self._client.getex(name, px=idle_ms)
+            )
         except (RedisError, OSError) as fault:
             raise StoreUnavailable from fault
         return None if found is None else bytes(found)

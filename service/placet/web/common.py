@@ -1,5 +1,6 @@
 """What all pages do: who has signed in, whether a form is ours, how an answer looks."""
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
@@ -17,7 +18,7 @@ from placet.application.query import ReadApprovals
 from placet.application.sessions import Session, WebSessions
 from placet.domain.error_terms import ForbiddenReason
 from placet.domain.errors import ApprovalNotFound, Forbidden, PlacetError, StoreUnavailable, Unauthenticated
-from placet.domain.limits import ID_PATTERN, JUDGED_MAX, Limits
+from placet.domain.limits import BODY_TIMEOUT_S, ID_PATTERN, JUDGED_MAX, Limits
 from placet.store.approvals import Rejudge
 from placet.tokens.keyring_file import KeyringFile
 from placet.web import pages
@@ -60,11 +61,17 @@ get = partial(route, http_method=(HttpMethod.GET, HttpMethod.HEAD))
 post = partial(route, http_method=HttpMethod.POST, status_code=200)
 
 
-async def signed_in(use: Pages, request: Request, shown: Page) -> Response[Any]:  # type: ignore[type-arg]
+async def signed_in(
+    use: Pages,
+    request: Request,  # type: ignore[type-arg]
+    shown: Page,
+    *,
+    is_used: bool = True,
+) -> Response[Any]:
     """A page for whoever has signed in; others sign in first, and come back to it."""
     try:
         for _ in range(JUDGED_MAX):
-            session = await use.sessions.find(_held(use, request))
+            session = await use.sessions.find(_held(use, request), is_used=is_used)
             try:
                 return await shown(session)
             except Rejudge:
@@ -111,10 +118,14 @@ async def form_of(
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
         raise Refused(notice("Nothing was done", "This takes a form.", 415))
     body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > most_bytes:
-            raise Refused(notice("Nothing was done", "That was too much text.", 413))
+    try:
+        async with asyncio.timeout(BODY_TIMEOUT_S):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > most_bytes:
+                    raise Refused(notice("Nothing was done", "That was too much text.", 413))
+    except TimeoutError:
+        raise Refused(notice("Nothing was done", "The form did not arrive in time.", 408)) from None
     try:
         pairs = parse_qsl(
             body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_FIELDS_MAX
@@ -126,11 +137,18 @@ async def form_of(
 
 def _held(use: Pages, request: Request) -> str:  # type: ignore[type-arg]
     """What the browser holds. Given twice, nobody can tell which is meant."""
+    if not use.origin.is_secure and not is_here(use, request):
+        raise Unauthenticated  # a cookie that others on the way could have read
     sent = request.headers.getall("cookie", [])
     found = [value for header in sent for name, value in _cookies(header) if name == use.origin.cookie]
     if len(found) != 1:
         raise Unauthenticated
     return found[0]
+
+
+def is_here(use: Pages, request: Request) -> bool:  # type: ignore[type-arg]
+    """Whether a request comes from a browser on this very machine, as far as it can tell."""
+    return use.origin.is_here(request.url.hostname, request.headers.keys())
 
 
 def _cookies(header: str) -> Sequence[tuple[str, str]]:

@@ -55,14 +55,14 @@ def _following(use: Pages) -> HTTPRouteHandler:
     async def events(request: Request) -> Response[Any]:  # type: ignore[type-arg]
         async def followed(session: Session) -> Response[Any]:
             async def renewed() -> Caller:
-                return (await use.sessions.find(session.held)).caller
+                return (await use.sessions.find(session.held, is_used=False)).caller
 
             after = last_entry(request.headers.get("last-event-id"))
             stream = await begun(use.feed.follow(session.caller, Filters(), after, renewed))
             headers = {**HEADERS, "x-accel-buffering": "no"}
             return Stream(_quietly(stream), media_type=CONTENT_TYPE.decode(), headers=headers)
 
-        return await signed_in(use, request, followed)
+        return await signed_in(use, request, followed, is_used=False)
 
     return events
 

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from placet.application.commands import Decide
 from placet.application.sessions import Session
-from placet.domain.errors import PlacetError, StoreUnavailable, Unauthenticated
+from placet.domain.errors import PlacetError, StoreUnavailable
 from placet.domain.limits import ID_PATTERN
 from placet.domain.model import Verdict
 from placet.web import inbox_pages
@@ -51,7 +51,7 @@ def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
     @get("/next")
     async def next_(request: Request) -> Response[bytes]:  # type: ignore[type-arg]
         async def first(session: Session) -> Response[bytes]:
-            awaiting = await use.inbox.of(session.caller)
+            awaiting = (await use.inbox.of(session.caller)).approvals
             return go_on(f"/a/{awaiting[0].ask.id}" if awaiting else "/inbox")
 
         return await signed_in(use, request, first)
@@ -87,8 +87,8 @@ async def _rejected(
     body = Decide(decision=Verdict.REJECT, digest=digest, comment=comment, approver=UNSET)
     try:
         seen = await use.decide(session.caller, approval_id, body)
-    except (Unauthenticated, StoreUnavailable):
-        raise
+    except StoreUnavailable:  # what came of those before it has to be said all the same
+        return Outcome(id=approval_id, problem="Whether this was rejected is not known: open it to see.")
     except PlacetError as error:
         return Outcome(id=approval_id, problem=words_for(error))
     return Outcome(id=approval_id, approval=seen)

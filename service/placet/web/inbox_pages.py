@@ -7,13 +7,14 @@ from urllib.parse import urlencode
 
 from msgspec import Struct, structs
 
+from placet.application.inbox import Awaiting
 from placet.application.sessions import Session
 from placet.application.standing import standing_of
 from placet.application.views import Sight, record_view
 from placet.domain.model import Approval
 from placet.domain.presentation import Heading, heading, seen_of
 from placet.domain.text import visible
-from placet.web.pages import ROW, who
+from placet.web.pages import ROW, state_of, who
 from placet.web.render import left, render
 
 ROWS_MAX = 50
@@ -87,18 +88,21 @@ class Told(Struct, frozen=True, kw_only=True):
     problem: str
 
 
-def inbox(session: Session, awaiting: Sequence[Approval], wanted: Wanted, *, comment_max: int) -> bytes:
+def inbox(session: Session, found: Awaiting, wanted: Wanted, *, comment_max: int) -> bytes:
     """What awaits somebody."""
+    awaiting = found.approvals
     taken = [each for run in _together(filter(wanted.takes, awaiting)) for each in run]
     last = max(1, -(-len(taken) // ROWS_MAX))
     number = min(wanted.page, last)
-    shown = islice(taken, (number - 1) * ROWS_MAX, number * ROWS_MAX)
+    shown = list(islice(taken, (number - 1) * ROWS_MAX, number * ROWS_MAX))
     now_ms = awaiting[0].now_ms if awaiting else 0
     return render(
         "inbox.html",
         session=who(session),
         here="inbox",
         count=len(awaiting),
+        is_all=found.is_all,
+        state=state_of(*(each.ask.id for each in shown)),
         taken=len(taken),
         groups=[_group(session, run) for run in _together(shown)],
         choices=_choices(awaiting, wanted),

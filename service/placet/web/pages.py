@@ -1,5 +1,6 @@
 """The pages themselves: what is on each, from what the use cases found."""
 
+import hashlib
 import json
 import re
 from typing import Final
@@ -29,6 +30,7 @@ ROW = Budget(lines=4, text_chars=200)
 """Room for a line of a list."""
 _AGAIN = Budget(lines=16, columns=100, text_chars=300)
 """Room for the question that follows the card of a critical call."""
+_STATE_CHARS: Final = 16
 _ANY_WORDS: Final = "A comment that says something."
 _HIDDEN: Final = re.compile(r"⟨U\+([0-9A-F]{4,6})⟩")
 _NOT_TO_CHANGE: Final = "The input of this request can't be changed: it is approved as it is, or not at all."
@@ -39,6 +41,15 @@ class Who(Struct, frozen=True):
 
     name: str
     csrf: str
+
+
+def state_of(*parts: object) -> str:
+    """What a page is made from, in short: its script asks whether that is still so."""
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:_STATE_CHARS]
+
+
+def _state(approval: Approval) -> str:
+    return state_of(approval.status, approval.digest, len(approval.votes))
 
 
 def who(session: Session) -> Who:
@@ -63,6 +74,7 @@ def card(
         "card.html",
         session=who(session),
         here="card",
+        state=_state(approval),
         card=shown,
         can_decide=can_decide,
         happened=_happened(seen, shown),
@@ -83,6 +95,7 @@ def again(session: Session, seen: Seen, sealer: Sealer, *, comment: str) -> byte
         "again.html",
         session=who(session),
         here="card",
+        state=_state(approval),
         card=_presented(session, seen, _AGAIN),
         receipt=receipt(sealer, session.csrf, approval.ask.id, approval.digest, is_sure=True),
         comment=comment,

@@ -9,6 +9,7 @@
 """
 
 import hmac
+import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 from urllib.parse import urlsplit
@@ -33,9 +34,11 @@ HEADERS: Final[Mapping[str, str]] = {
 _SHOWN: Final = "receipt"
 _SURE: Final = "receipt-sure"
 _CHANGED: Final = "receipt-changed"
-_FORWARDED: Final = frozenset(
-    {"forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"}
+_FORWARDED: Final = re.compile(
+    "forwarded|via|x-real-ip|x-client-ip|x-cluster-client-ip|x-forwarded-.*|x-original-.*|x-envoy-.*"
+    "|cf-connecting-ip|true-client-ip|fastly-client-ip"
 )
+"""Headers that proxies add."""
 
 
 class Origin:
@@ -60,7 +63,7 @@ class Origin:
             headers: The names of its headers: with one that a proxy adds it may come from anywhere.
         """
         names = (host or "", urlsplit(self.public).hostname or "")
-        return all(map(is_loopback, names)) and _FORWARDED.isdisjoint(headers)
+        return all(map(is_loopback, names)) and not any(map(_FORWARDED.fullmatch, headers))
 
     def set_cookie(self, held: str) -> str:
         """The header that gives a browser its session."""

@@ -8,7 +8,19 @@ from litestar.handlers import HTTPRouteHandler
 from placet.application.sessions import Session
 from placet.domain.errors import PlacetError, Unauthenticated
 from placet.web import pages
-from placet.web.common import Pages, changing, form_of, get, go_on, notice, page, post, safe_next, trouble
+from placet.web.common import (
+    Pages,
+    changing,
+    form_of,
+    get,
+    go_on,
+    is_here,
+    notice,
+    page,
+    post,
+    safe_next,
+    trouble,
+)
 
 
 def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
@@ -22,7 +34,7 @@ def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
     async def sign_in(request: Request) -> Response[bytes]:  # type: ignore[type-arg]
         fields = await form_of(use, request)
         onward = safe_next(fields.get("next", ""))
-        if not use.origin.is_here(request.url.hostname, request.headers.keys()):
+        if not is_here(use, request):
             words = "A link like this signs in on the machine that the service runs on, and nowhere else."
             return notice("Nothing was done", words, 403)
         try:

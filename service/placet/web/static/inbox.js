@@ -12,7 +12,12 @@ for (const row of rows) {
 const news = document.getElementById("news");
 let count = 0;
 follow((type, data) => {
-  if (type === "requested" || type === "gap") {
+  if (type === "gap") {
+    news.hidden = false;
+    news.firstElementChild.textContent = "Show what is new";
+    return;
+  }
+  if (type === "requested") {
     count += 1;
     news.hidden = false;
     news.firstElementChild.textContent = count === 1 ? "Show 1 new" : `Show ${count} new`;

@@ -25,10 +25,45 @@ export function countdown(element, diesMs, nowMs) {
   return () => clearTimeout(timer);
 }
 
+// Tells what happens, while the page is seen: a browser has few connections to one host, and each stream holds
+// one. Whenever it begins to listen, it asks whether the page is still what it would be now.
 export function follow(heard) {
-  const stream = new EventSource("/ui/events");
-  for (const type of ["requested", "voted", "edited", "approved", "rejected", "expired", "cancelled", "consumed", "reported", "gap"]) {
-    stream.addEventListener(type, (event) => heard(type, JSON.parse(event.data)));
+  const page = document.querySelector("[data-state]");
+  let stream;
+  async function compare() {
+    const answer = await fetch(location.pathname + location.search);
+    const now = /data-state="([^"]*)"/.exec(await answer.text());
+    if (!answer.ok || answer.redirected) stale();
+    else if (now && now[1] !== page.dataset.state) heard("gap", {});
   }
-  addEventListener("pagehide", () => stream.close());
+  function open() {
+    stream = new EventSource("/ui/events");
+    for (const type of ["requested", "voted", "edited", "approved", "rejected", "expired", "cancelled", "consumed", "reported", "gap"]) {
+      stream.addEventListener(type, (event) => heard(type, JSON.parse(event.data)));
+    }
+    stream.addEventListener("open", () => { if (page) compare().catch(() => {}); });
+    stream.addEventListener("error", (event) => { if (event.target.readyState === EventSource.CLOSED) stale(); });
+  }
+  const close = () => stream?.close();
+  if (!document.hidden) open();
+  document.addEventListener("visibilitychange", () => {
+    close();
+    if (!document.hidden) open();
+  });
+  addEventListener("submit", close);
+  addEventListener("pagehide", close);
+}
+
+// Signed out elsewhere, or too many pages: what stands here may be over.
+function stale() {
+  if (document.getElementById("stale")) return;
+  const note = document.createElement("p");
+  note.id = "stale";
+  note.className = "mind";
+  note.setAttribute("role", "status");
+  const link = document.createElement("a");
+  link.href = location.pathname + location.search;
+  link.textContent = "Load it anew";
+  note.append("This page no longer follows what happens. ", link);
+  document.querySelector("main").prepend(note);
 }
