@@ -199,6 +199,20 @@ async def test_what_happens_while_nobody_listens_is_seen_after(
     await expect(page.locator("#stale")).to_contain_text("no longer follows what happens")
 
 
+async def test_a_link_for_somebody_else_asks_first(stage: Stage, browser: Browser, cast: Cast) -> None:
+    """What is decided in a browser is decided by whom its user takes themself for."""
+    (ann,), (bob,) = await cast.approver(), await cast.approver("bob")
+    _, page, complaints = await opened(browser, link_for(stage, ann))
+    await page.wait_for_url("**/inbox")
+    await page.goto(link_for(stage, bob))
+    await expect(page.locator(".mind")).to_contain_text("You are signed in as ann.")
+    assert "#" not in page.url
+    await page.get_by_role("button", name="Sign in").click()
+    await page.wait_for_url("**/inbox")
+    await expect(page.locator(".who")).to_contain_text("bob")
+    assert complaints == []
+
+
 async def test_without_scripts(stage: Stage, browser: Browser, cast: Cast) -> None:
     """The code is typed, the form is sent; everything is there."""
     (runtime,), (ann,) = await cast.client(), await cast.approver()

@@ -182,6 +182,18 @@ class TestCard:
         assert "Nothing was decided. The approver is the actor" in words(response)
         assert "\nmine</textarea>" in response.text
 
+    async def test_too_long_a_comment_is_said_to_be(self, h: Harness) -> None:
+        """And is still there."""
+        runtime = await h.client()
+        await h.approver("ann")
+        asked = await runtime.asked()
+        browser = await Browser(h).signed_in()
+        long = "x" * (h.services.settings.limits.comment_max_chars + 1)
+        response = await browser.decide(asked["id"], "reject", comment=long)
+        assert response.status_code == 422
+        assert "Nothing was decided. The comment: It must be at most" in words(response)
+        assert long in response.text
+
     async def test_a_card_that_changed_is_shown_anew(self, h: Harness) -> None:
         """With what became of it."""
         runtime, bob = await h.client(), await h.approver("bob")

@@ -328,3 +328,35 @@ async def test_a_form_that_does_not_come_is_not_waited_for(
 
     response = await Browser(h).post("/signin", {}, content=never())
     assert (response.status_code, "did not arrive in time" in words(response)) == (408, True)
+
+
+async def test_nobody_becomes_somebody_else_unasked(h: Harness) -> None:
+    """Who has signed in is told so where a link would make them another; then the former session ends."""
+    for name in ("ann", "bob"):
+        await h.approver(name)
+    browser = await Browser(h).signed_in("ann")
+    asked = await browser.get("/signin")
+    assert "You are signed in as ann." in words(asked)
+    assert 'id="signin" data-asks>' in asked.text
+    former = dict(browser.cookies)
+    await browser.signed_in("bob")
+    assert "bob" in (await browser.get("/inbox")).text
+    browser.cookies = former
+    assert (await browser.get("/inbox")).status_code == 303
+    assert "data-asks" not in (await browser.get("/signin")).text
+
+
+@pytest.mark.parametrize(
+    ("public", "origin"),
+    [
+        ("https://placet.example:443", "https://placet.example"),
+        ("http://127.0.0.1:80", "http://127.0.0.1"),
+        ("https://placet.example:80", "https://placet.example:80"),
+        ("http://[0:0:0:0:0:0:0:1]:8420", "http://[::1]:8420"),
+        ("http://[::1]", "http://[::1]"),
+    ],
+)
+def test_the_origin_is_what_browsers_send(public: str, origin: str) -> None:
+    """However it is written in the settings."""
+    assert Origin(public).public == origin
+    assert Origin(public).sent_it(origin, "same-origin")

@@ -17,7 +17,14 @@ from placet.application.inbox import Inbox
 from placet.application.query import ReadApprovals
 from placet.application.sessions import Session, WebSessions
 from placet.domain.error_terms import ForbiddenReason
-from placet.domain.errors import ApprovalNotFound, Forbidden, PlacetError, StoreUnavailable, Unauthenticated
+from placet.domain.errors import (
+    ApprovalNotFound,
+    Forbidden,
+    InputInvalid,
+    PlacetError,
+    StoreUnavailable,
+    Unauthenticated,
+)
 from placet.domain.limits import BODY_TIMEOUT_S, ID_PATTERN, JUDGED_MAX, Limits
 from placet.store.approvals import Rejudge
 from placet.tokens.keyring_file import KeyringFile
@@ -146,6 +153,14 @@ def _held(use: Pages, request: Request) -> str:  # type: ignore[type-arg]
     return found[0]
 
 
+async def session_of(use: Pages, request: Request) -> Session | None:  # type: ignore[type-arg]
+    """The session of a browser, where it has one; looking is no use of it."""
+    try:
+        return await use.sessions.find(_held(use, request), is_used=False)
+    except PlacetError:
+        return None
+
+
 def is_here(use: Pages, request: Request) -> bool:  # type: ignore[type-arg]
     """Whether a request comes from a browser on this very machine, as far as it can tell."""
     return use.origin.is_here(request.url.hostname, request.headers.keys())
@@ -188,6 +203,8 @@ def trouble(error: PlacetError) -> Response[bytes]:
 
 def words_for(error: PlacetError) -> str:
     """What a refusal says to a person at a card."""
+    if isinstance(error, InputInvalid) and [each.path for each in error.issues] == ["/comment"]:
+        return f"Nothing was decided. The comment: {error.issues[0].message}"
     if isinstance(error, Forbidden) and error.reason is ForbiddenReason.COMMENT_REQUIRED:
         return "Nothing was decided: the rule asks for a comment."
     return f"Nothing was decided. {error.detail}"

@@ -194,9 +194,10 @@ def _escape(character: str) -> str:
     return json.dumps(character)[1:-1]
 
 
-def sign_in(next_: str, problem: str = "") -> bytes:
-    """Where somebody signs in, and goes on to ``next_``."""
-    return render("signin.html", session=None, here="signin", next=next_, problem=problem)
+def sign_in(next_: str, problem: str = "", session: Session | None = None) -> bytes:
+    """Where somebody signs in, and goes on to ``next_``; ``session``: whoever has signed in already."""
+    shown = None if session is None else who(session)
+    return render("signin.html", session=shown, here="signin", next=next_, problem=problem)
 
 
 def notice(title: str, words: str, session: Session | None = None) -> bytes:

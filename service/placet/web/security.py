@@ -11,8 +11,10 @@
 import hmac
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from ipaddress import ip_address
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from placet.domain.canonical import sha256_hex
 from placet.settings.parsing import is_loopback
@@ -50,7 +52,7 @@ class Origin:
 
     def __init__(self, public_url: str) -> None:
         parts = urlsplit(public_url)
-        self.public = f"{parts.scheme}://{parts.netloc}"
+        self.public = _as_browsers_say(parts)
         self.is_secure = parts.scheme == "https"
         # A browser sends cookies to every port of a host: two services on one machine have two names.
         self.cookie = "__Host-placet" if self.is_secure else f"placet-{parts.port or 80}"
@@ -84,6 +86,18 @@ class Origin:
             site: Its ``Sec-Fetch-Site``, of browsers that send one (W3C Fetch Metadata).
         """
         return origin == self.public and site in {None, "same-origin"}
+
+
+def _as_browsers_say(url: SplitResult) -> str:
+    """The origin of a URL: without a port that its scheme has anyway, addresses in their short form.
+
+    WHATWG HTML, "serialization of an origin"; WHATWG URL, "IPv6 serializer".
+    """
+    name, default = url.hostname or "", {"http": 80, "https": 443}[url.scheme]
+    with suppress(ValueError):
+        name = ip_address(name).compressed
+    shown = f"[{name}]" if ":" in name else name
+    return f"{url.scheme}://{shown}" + ("" if url.port in {None, default} else f":{url.port}")
 
 
 def same(presented: str, expected: str) -> bool:

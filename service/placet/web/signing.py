@@ -19,6 +19,7 @@ from placet.web.common import (
     page,
     post,
     safe_next,
+    session_of,
     trouble,
 )
 
@@ -26,9 +27,10 @@ from placet.web.common import (
 def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
     """The routes."""
 
-    @get("/signin", sync_to_thread=False)
-    def form(request: Request) -> Response[bytes]:  # type: ignore[type-arg]
-        return page(pages.sign_in(safe_next(request.query_params.get("next", ""))))
+    @get("/signin")
+    async def form(request: Request) -> Response[bytes]:  # type: ignore[type-arg]
+        onward = safe_next(request.query_params.get("next", ""))
+        return page(pages.sign_in(onward, session=await session_of(use, request)))
 
     @post("/signin")
     async def sign_in(request: Request) -> Response[bytes]:  # type: ignore[type-arg]
@@ -37,6 +39,7 @@ def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
         if not is_here(use, request):
             words = "A link like this signs in on the machine that the service runs on, and nowhere else."
             return notice("Nothing was done", words, 403)
+        former = await session_of(use, request)
         try:
             held = await use.sessions.redeem(fields.get("secret", "").strip())
         except Unauthenticated:
@@ -44,6 +47,8 @@ def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
             return page(pages.sign_in(onward, problem), 401)
         except PlacetError as error:
             return trouble(error)
+        if former is not None:
+            await use.sessions.end(former.held)
         return go_on(onward, {"set-cookie": use.origin.set_cookie(held)})
 
     @post("/signout")

@@ -5,5 +5,6 @@ const secret = location.hash.slice(1);
 if (secret) {
   history.replaceState(null, "", location.pathname + location.search);
   form.elements.secret.value = secret;
-  form.requestSubmit();
+  // Nobody becomes another person without being asked.
+  if (!("asks" in form.dataset)) form.requestSubmit();
 }
