@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from placet.application.directory import Caller
 from placet.application.grants import Seals
-from placet.domain.errors import InternalError
+from placet.domain.errors import InternalError, PlacetError
 from placet.domain.model import Approval, Status, Verdict
 from placet.domain.tally import Tally
 from placet.store import keys
@@ -18,6 +18,7 @@ LOOKED_AT_MAX: Final = 10_000
 """Pending questions of a tenant that are looked at for one inbox."""
 _PAGE: Final = 200
 _ANY_WORDS: Final = "A comment that says something."
+"""For a judgement of who may, before what they would say is known."""
 
 
 class Awaiting(Struct, frozen=True):
@@ -76,3 +77,9 @@ def awaits(caller: Caller, approval: Approval) -> bool:
     if any(each.voter.key == voter.key and each.is_alive for each in authority.last_words(tally)):
         return False
     return authority.judge_vote(voter, approval.ask, Verdict.APPROVE, _ANY_WORDS, tally) is None
+
+
+def refusal_of(caller: Caller, approval: Approval, verdict: Verdict) -> PlacetError | None:
+    """What a person's vote would be refused with, whatever they say with it; ``None`` where it is taken."""
+    voter = caller.authority.voter(caller.principal, channel=caller.channel)
+    return caller.authority.judge_vote(voter, approval.ask, verdict, _ANY_WORDS, Tally.of(approval))

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 from msgspec import MsgspecError, Raw, Struct
 
+from placet.application.inbox import refusal_of
 from placet.application.query import Seen
 from placet.application.sessions import Session
 from placet.application.standing import standing_of
@@ -31,7 +32,6 @@ ROW = Budget(lines=4, text_chars=200)
 _AGAIN = Budget(lines=16, columns=100, text_chars=300)
 """Room for the question that follows the card of a critical call."""
 _STATE_CHARS: Final = 16
-_ANY_WORDS: Final = "A comment that says something."
 _HIDDEN: Final = re.compile(r"⟨U\+([0-9A-F]{4,6})⟩")
 _NOT_TO_CHANGE: Final = "The input of this request can't be changed: it is approved as it is, or not at all."
 
@@ -173,9 +173,7 @@ def why_not_edit(session: Session, seen: Seen) -> str | None:
 def _why_not_edit(session: Session, approval: Approval, shown: Card) -> str | None:
     if not shown.can_edit_here:
         return shown.why_not or _NOT_TO_CHANGE
-    authority, caller = session.caller.authority, session.caller
-    voter = authority.voter(caller.principal, channel=caller.channel)
-    refusal = authority.judge_vote(voter, approval.ask, Verdict.EDIT, _ANY_WORDS, Tally.of(approval))
+    refusal = refusal_of(session.caller, approval, Verdict.EDIT)
     if isinstance(refusal, Forbidden) and refusal.reason is ForbiddenReason.DECISION_NOT_ALLOWED:
         return _NOT_TO_CHANGE
     return None if refusal is None else refusal.detail
@@ -200,11 +198,9 @@ def sign_in(next_: str, problem: str = "", session: Session | None = None) -> by
     return render("signin.html", session=shown, here="signin", next=next_, problem=problem)
 
 
-def notice(title: str, words: str, session: Session | None = None) -> bytes:
+def notice(title: str, words: str) -> bytes:
     """A page that says one thing."""
-    return render(
-        "notice.html", session=None if session is None else who(session), here="", title=title, words=words
-    )
+    return render("notice.html", session=None, here="", title=title, words=words)
 
 
 def _presented(session: Session, seen: Seen, room: Budget) -> Card:
