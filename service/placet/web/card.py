@@ -13,7 +13,7 @@ from placet.application.commands import Decide
 from placet.application.sessions import Session
 from placet.domain.errors import ApprovalNotFound, PlacetError, StoreUnavailable, Unauthenticated
 from placet.domain.model import Status, Verdict
-from placet.web import pages
+from placet.web import card_pages
 from placet.web.common import (
     DIGEST,
     Pages,
@@ -91,7 +91,7 @@ async def _card(
 ) -> Response[bytes]:
     seen = await use.read.get(session.caller, approval_id)
     most = use.limits.comment_max_chars
-    body = pages.card(session, seen, use.ring.sealer, comment_max=most, problem=problem, comment=comment)
+    body = card_pages.card(session, seen, use.ring.sealer, comment_max=most, problem=problem, comment=comment)
     return page(body, status)
 
 
@@ -102,4 +102,4 @@ async def _again(
     seen = await use.read.get(session.caller, approval_id)
     if seen.approval.status is not Status.PENDING or not same(digest, seen.approval.digest):
         return await _card(use, session, approval_id, problem=_NOT_SHOWN, comment=comment, status=409)
-    return page(pages.again(session, seen, use.ring.sealer, comment=comment))
+    return page(card_pages.again(session, seen, use.ring.sealer, comment=comment))

@@ -17,7 +17,7 @@ from placet.domain.errors import ApprovalNotFound, PlacetError, StoreUnavailable
 from placet.domain.fault_words import place_in, words_of
 from placet.domain.limits import Limits
 from placet.domain.model import Status, Verdict
-from placet.web import pages
+from placet.web import card_pages, edit_pages
 from placet.web.common import (
     DIGEST,
     FORM_MAX_BYTES,
@@ -135,12 +135,12 @@ def _preview(
     approval = seen.approval
     if approval.status is not Status.PENDING or not same(written.digest, approval.digest):
         return _form(use, session, seen, written, _CHANGED_MEANWHILE, 409)
-    why_not = pages.why_not_edit(session, seen)
+    why_not = card_pages.why_not_edit(session, seen)
     if why_not:
         return _form(use, session, seen, written)
     if approval.input is not None and changed == bytes(approval.input):
         return _form(use, session, seen, written, _SAME, 422)
-    body = pages.preview(
+    body = edit_pages.preview(
         session,
         seen,
         use.ring.sealer,
@@ -181,8 +181,8 @@ def _form(
     status: int = 200,
 ) -> Response[bytes]:
     """The page to write on, with what was written so far; for whoever may not, words and no form."""
-    why_not = pages.why_not_edit(session, seen)
-    body = pages.edit(
+    why_not = card_pages.why_not_edit(session, seen)
+    body = edit_pages.edit(
         session,
         seen,
         text=None if written is None else written.text,

@@ -1,0 +1,108 @@
+"""The card, and the question that follows it where the call is critical."""
+
+from typing import Final
+
+from msgspec import MsgspecError, Struct
+
+from placet.application.inbox import refusal_of
+from placet.application.query import Seen
+from placet.application.sessions import Session
+from placet.application.standing import standing_of
+from placet.application.views import record_view
+from placet.domain.error_terms import ForbiddenReason
+from placet.domain.errors import Forbidden
+from placet.domain.model import Approval, Status, Verdict
+from placet.domain.presentation import Budget, Card, Happenings, Severity, happened, present, seen_of
+from placet.tokens.seal import Sealer
+from placet.web.pages import state_of, who
+from placet.web.render import left, render
+from placet.web.security import receipt
+
+WHOLE = Budget(lines=2_000, columns=100, text_chars=4_000, items=64, whole_view=True)
+"""Room for a card: all of any but the largest."""
+SHORT = Budget(lines=16, columns=100, text_chars=300)
+"""Room for what a page about a card begins with."""
+_NOT_TO_CHANGE: Final = "The input of this request can't be changed: it is approved as it is, or not at all."
+
+
+def card(
+    session: Session, seen: Seen, sealer: Sealer, *, comment_max: int, problem: str = "", comment: str = ""
+) -> bytes:
+    """One question, whole, and the form to decide it."""
+    approval = seen.approval
+    shown = presented(session, seen, WHOLE)
+    can_decide = approval.status is Status.PENDING and shown.digest is not None
+    proof = None
+    if can_decide and shown.can_approve_here:
+        is_sure = shown.risk.severity is not Severity.CRITICAL
+        proof = receipt(sealer, session.csrf, approval.ask.id, approval.digest, is_sure=is_sure)
+    return render(
+        "card.html",
+        session=who(session),
+        here="card",
+        state=_state(approval),
+        card=shown,
+        can_decide=can_decide,
+        happened=_happened(seen, shown),
+        receipt=proof,
+        can_edit=can_decide and _why_not_edit(session, approval, shown) is None,
+        comment_max=comment_max,
+        comment=comment,
+        problem=problem,
+        now_ms=approval.now_ms,
+        left=lambda dies: left(dies, approval.now_ms),
+    )
+
+
+def again(session: Session, seen: Seen, sealer: Sealer, *, comment: str) -> bytes:
+    """The question that follows the card of a critical call: who and how much, once more, no more."""
+    approval = seen.approval
+    return render(
+        "again.html",
+        session=who(session),
+        here="card",
+        state=_state(approval),
+        card=presented(session, seen, SHORT),
+        receipt=receipt(sealer, session.csrf, approval.ask.id, approval.digest, is_sure=True),
+        comment=comment,
+        now_ms=approval.now_ms,
+        left=lambda dies: left(dies, approval.now_ms),
+    )
+
+
+def why_not_edit(session: Session, seen: Seen) -> str | None:
+    """Why somebody may not approve a question with changes here; None where they may."""
+    return _why_not_edit(session, seen.approval, presented(session, seen, WHOLE))
+
+
+def _why_not_edit(session: Session, approval: Approval, shown: Card) -> str | None:
+    if not shown.can_edit_here:
+        return shown.why_not or _NOT_TO_CHANGE
+    refusal = refusal_of(session.caller, approval, Verdict.EDIT)
+    if isinstance(refusal, Forbidden) and refusal.reason is ForbiddenReason.DECISION_NOT_ALLOWED:
+        return _NOT_TO_CHANGE
+    return None if refusal is None else refusal.detail
+
+
+def presented(session: Session, seen: Seen, room: Budget) -> Card:
+    """A card as this person sees it."""
+    return present(seen_of(recorded(session, seen)), room)
+
+
+def recorded(session: Session, seen: Seen) -> Struct:
+    """A record as this person sees it."""
+    standing = standing_of(session.caller.authority, seen.approval, seen.suspended)
+    return record_view(seen.approval, seen.sight, standing)
+
+
+def _state(approval: Approval) -> str:
+    return state_of(approval.status, approval.digest, len(approval.votes))
+
+
+def _happened(seen: Seen, shown: Card) -> Happenings | None:
+    """The trail, where it can be told: what only it has must not take a card away that can be decided."""
+    try:
+        trail = seen.record.trail()
+    except (ValueError, LookupError, MsgspecError):  # a later release may have written a line of it
+        return None
+    return happened(trail, shown, WHOLE)
