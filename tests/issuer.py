@@ -129,6 +129,7 @@ class Server:
         self.documents: Documents = {}
         self.asked: list[str] = []
         self.headers: list[dict[str, str]] = []
+        self.bodies: list[str] = []
         self.url = ""
 
     def publish(self, *keys: SigningKey | dict[str, Any], **headers: str) -> None:
@@ -150,7 +151,10 @@ class Server:
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
             path = head[0].split(" ")[1]
             self.asked.append(path)
-            self.headers.append(dict(line.lower().split(": ", 1) for line in head[1:] if line))
+            fields = (line.split(": ", 1) for line in head[1:] if line)
+            self.headers.append({name.lower(): value for name, value in fields})
+            length = int(self.headers[-1].get("content-length", 0))
+            self.bodies.append((await reader.readexactly(length)).decode())
             found = self.documents.get(path, (404, {}, b""))
             if callable(found):
                 await found(writer)

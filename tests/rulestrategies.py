@@ -58,7 +58,7 @@ def terms() -> st.SearchStrategy[Terms]:
         self_approval=st.booleans(),
         edit=st.sampled_from(EditRule),
         hidden_input=st.booleans(),
-        step_up=st.booleans(),
+        step_up=st.sampled_from((None, False, True)),
         escalation=st.none() | escalation,
     )
 
@@ -146,6 +146,10 @@ def _in_order(pair: tuple[int | None, int | None]) -> tuple[int | None, int | No
     return (most, default) if default is not None and most is not None and default > most else pair
 
 
+_STEPS = (False, None, True)
+"""Whether approving needs a fresh sign-in: by no rule, by the service's own for critical calls, by each."""
+
+
 def is_as_strict(one: Terms, other: Terms) -> bool:
     """Whether ``one`` lets through nothing that ``other`` would not."""
     return (
@@ -159,7 +163,7 @@ def is_as_strict(one: Terms, other: Terms) -> bool:
         and one.edit.rank <= other.edit.rank
         and one.self_approval <= other.self_approval
         and one.hidden_input <= other.hidden_input
-        and one.step_up >= other.step_up
+        and _STEPS.index(one.step_up) >= _STEPS.index(other.step_up)
         and (one.rule, one.tell, one.escalation) == (other.rule, other.tell, other.escalation)
     )
 

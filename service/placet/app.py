@@ -64,6 +64,8 @@ def _pages(services: Services, settings: Settings) -> Pages:
         directory=services.directory,
         inbox=services.inbox,
         feed=services.feed,
+        intents=services.intents,
+        sign_on=services.sign_on,
         read=services.read,
         decide=services.decide,
         ring=services.ring,

@@ -19,6 +19,8 @@ from placet.application.feed import Feed
 from placet.application.grants import Seals
 from placet.application.in_force import InForce
 from placet.application.inbox import Inbox
+from placet.application.intents import Intents
+from placet.application.issuer_calls import IssuerCalls
 from placet.application.issuer_documents import IssuerDocuments
 from placet.application.issuer_keys import IssuerKeys
 from placet.application.issuers import Issuers
@@ -30,6 +32,7 @@ from placet.application.reset import ResetClock
 from placet.application.rights import Rights
 from placet.application.rulebooks import Rulebooks, Source
 from placet.application.sessions import WebSessions
+from placet.application.sign_on import SignOn
 from placet.application.strangers import Strangers
 from placet.application.sweep import Sweeper
 from placet.application.waiters import Waiters
@@ -84,6 +87,8 @@ class Services(Struct, frozen=True, kw_only=True):
     waiters: Waiters
     feed: Feed
     sessions: WebSessions
+    intents: Intents
+    sign_on: SignOn
     inbox: Inbox
     sweeper: Sweeper
     metrics: Metrics
@@ -165,7 +170,9 @@ def _compose(
     seals, rights = Seals(ring), Rights()
     issuer, limits, approvals = settings.server.public_url, settings.limits, store.approvals
     strangers = Strangers(clock, store.registry.tenants, metrics.failed_authentication)
-    issuers = Issuers(IssuerKeys(clock, IssuerDocuments().keys), clock, limits)
+    calls = IssuerCalls()
+    documents = IssuerDocuments(calls)
+    issuers = Issuers(IssuerKeys(clock, documents.keys), clock, limits)
     rulebooks, in_force = Rulebooks(rules), InForce(store.registry, ring)
     directory = Directory(
         store.principals,
@@ -213,6 +220,8 @@ def _compose(
             left=metrics.follower_left,
         ),
         sessions=WebSessions(Sessions(store.client), ring, directory, clock, limits),
+        intents=Intents(Sessions(store.client), ring),
+        sign_on=SignOn(calls, documents, issuers, clock, limits),
         inbox=Inbox(approvals, seals),
         sweeper=sweeper,
         metrics=metrics,

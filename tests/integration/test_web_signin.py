@@ -27,7 +27,7 @@ async def test_a_link_signs_in_once(anywhere: Harness) -> None:
     assert (response.status_code, response.headers["location"]) == (303, "/a/apr_1")
     name, *attributes = response.headers["set-cookie"].split("; ")
     assert name.startswith("placet-8420=default.")
-    assert attributes == ["Path=/", "HttpOnly", "SameSite=Lax"]
+    assert attributes == ["HttpOnly", "Path=/", "SameSite=lax"]
     assert name.removeprefix("placet-8420=") != secret
     page = await browser.get("/inbox")
     assert page.status_code == 200
@@ -97,7 +97,7 @@ class TestSessions:
         csrf = (await browser.get("/inbox")).text.partition('name="csrf" value="')[2].partition('"')[0]
         response = await browser.post("/signout", {"csrf": csrf})
         assert (response.status_code, response.headers["location"]) == (303, "/signin")
-        assert response.headers["set-cookie"].endswith("; Max-Age=0")
+        assert "; Max-Age=0;" in response.headers["set-cookie"]
         browser.cookies = held
         assert (await browser.get("/inbox")).status_code == 303
         await anywhere.services.sessions.end(held["placet-8420"])
@@ -311,8 +311,10 @@ def test_where_here_is(public: str, host: str | None, *, here: bool) -> None:
 def test_cookies_over_https_are_of_this_host() -> None:
     """Bound to it, and sent over TLS only; without TLS the name is another."""
     secure, plain = Origin("https://placet.example"), Origin("http://127.0.0.1:8420")
-    assert secure.set_cookie("x") == "__Host-placet=x; Path=/; HttpOnly; SameSite=Lax; Secure"
-    assert secure.end_cookie() == "__Host-placet=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0"
+    kept, ended = secure.cookie_of("", "x"), secure.cookie_of("", "", max_age_s=0)
+    bound = "Path=/; SameSite=lax; Secure"
+    assert kept.to_header(header="") == f"__Host-placet=x; HttpOnly; {bound}"
+    assert ended.to_header(header="") == f'__Host-placet=""; HttpOnly; Max-Age=0; {bound}'
     assert plain.cookie == "placet-8420"
 
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from weakref import WeakValueDictionary
 
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from placet.application.commands import Decide
 from placet.application.directory import Caller
@@ -108,6 +108,7 @@ class DecideApproval:
         authority, ask, tally = caller.authority, shown.ask, Tally.of(shown)
         named = "" if body.approver is UNSET else body.approver.id
         voter = authority.voter(caller.principal, named, caller.channel)
+        voter = structs.replace(voter, step_up=caller.step_up)
         refusal = authority.judge_vote(voter, ask, body.decision, body.comment, tally)
         terms = authority.terms(ask)
         change = None if body.input is UNSET else _change(ask, body, counts=authority.edit_counts(ask, tally))
@@ -132,6 +133,7 @@ class DecideApproval:
             edited=None if change is None else _edited_by(change),
             vouched=voter.vouched,
             names=authority.names_of(voter) if votable else (),
+            step_up=voter.step_up,
         )
         ballot = Ballot(
             vote=vote,

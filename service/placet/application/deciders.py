@@ -13,19 +13,19 @@ from placet.domain.authority import Authority
 from placet.domain.error_terms import ForbiddenReason
 from placet.domain.errors import ApprovalSelfApproval, PlacetError
 from placet.domain.model import Ask, Verdict
-from placet.domain.people import STRANGER_PREFIX, Issuer
+from placet.domain.people import STRANGER_PREFIX, Issuer, Member
 from placet.domain.principals import Approver, Client, Scope
 from placet.domain.rules import Terms
 from placet.domain.tally import Tally
 from placet.domain.voters import CHANNEL_SLACK, CHANNEL_WEB, Voter
-from placet.domain.vouched import Vouched
+from placet.domain.vouched import StepUp, Vouched
 
 _COMMENT = "explained"  # what a decision may need, and whoever decides can give
 _ON_THE_ASKING_SIDE = (
     "on the asking side, under this name or another: the actor, whom it acts for, or an owner"
 )
 
-_AFRESH = "has to sign in again first, and only the web can ask for that"
+_AFRESH = "has to sign in again for it, and there is no issuer here that signs them in"
 
 
 class Decider(Struct, frozen=True, kw_only=True):
@@ -152,8 +152,9 @@ class Deciders:
         groups = tuple(sorted({group for among in terms.approvers for group in among.groups}))
         word = Vouched(iss="", sub=STRANGER_PREFIX, groups=groups)
         stranger = Approver(tenant=self._authority.tenant, id=STRANGER_PREFIX, groups=groups, vouched=word)
-        refusal = self._refusal(self._authority.voter(stranger), Tally())
-        return groups if refusal is None else ()
+        oneself = self._authority.voter(stranger)
+        ways = (oneself, _on_the_web(self._authority, oneself, None))
+        return groups if any(way and self._refusal(way, Tally()) is None for way in ways) else ()
 
 
 def _too_few(could: int, *, barred: bool) -> str:
@@ -175,7 +176,9 @@ def _ways_in(authority: Authority, person_id: str) -> Iterator[tuple[Voter, bool
     nobody_yet = Approver(tenant=authority.tenant, id=person_id)
     oneself = authority.voter(authority.approvers.get(person_id, nobody_yet))
     yield oneself, True
-    yield structs.replace(oneself, channel=CHANNEL_WEB), True
+    on_the_web = _on_the_web(authority, oneself, member)
+    if on_the_web is not None:
+        yield on_the_web, True
     if member is not None and member.slack:
         yield structs.replace(oneself, channel=CHANNEL_SLACK), False
     for bridge in _bridges(authority):
@@ -184,15 +187,32 @@ def _ways_in(authority: Authority, person_id: str) -> Iterator[tuple[Voter, bool
             yield bridged, False
 
 
+def _on_the_web(authority: Authority, oneself: Voter, member: Member | None) -> Voter | None:
+    """A person who has signed in on the pages, for the decision too where an issuer lets them do that."""
+    on_the_web = structs.replace(oneself, channel=CHANNEL_WEB)
+    if not authority.sign_ins:
+        return on_the_web  # by a link
+    is_known = oneself.person.id.startswith(STRANGER_PREFIX) or (
+        member is not None
+        and any(
+            issuer.email_authoritative or any(known.iss == issuer.iss for known in member.subjects)
+            for issuer in authority.sign_ins
+        )
+    )
+    return structs.replace(on_the_web, step_up=StepUp(at_ms=0)) if is_known else None
+
+
 def _why_not(voter: Voter, refusal: PlacetError | None, terms: Terms | None, whose: str | None) -> str:
     """Why a person can't approve it, whichever way they come in."""
     if isinstance(refusal, ApprovalSelfApproval):
         return _ON_THE_ASKING_SIDE
     if whose is not None:
         return f"an alias of {whose!r}, whose own credential counts"
+    open_to_web = terms is not None and (terms.channels is None or CHANNEL_WEB in terms.channels)
     match None if refusal is None or terms is None else refusal.details["reason"]:
         case ForbiddenReason.CHANNEL_NOT_ALLOWED if terms is not None:
-            return _AFRESH if terms.step_up else f"has no way in through {listed(terms.channels, 'or')}"
+            afresh = terms.step_up and open_to_web
+            return _AFRESH if afresh else f"has no way in through {listed(terms.channels, 'or')}"
         case ForbiddenReason.DECISION_NOT_ALLOWED:
             return "the request does not let itself be approved"
         case _ if terms is not None and terms.quorum > 1 and not voter.is_member:

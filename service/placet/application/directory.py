@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Self
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from placet.application.issuers import Issuers
 from placet.application.roll import RollSpoilt, opened, went_back
@@ -35,8 +35,10 @@ from placet.application.strangers import Strangers
 from placet.domain.authority import Authority, Rulebook
 from placet.domain.errors import InternalError, StoreUnavailable, Unauthenticated
 from placet.domain.limits import TENANT_PATTERN
+from placet.domain.people import Issuer
 from placet.domain.principals import Approver, Client, Principal
 from placet.domain.voters import CHANNEL_API
+from placet.domain.vouched import StepUp
 from placet.store.approvals import Rejudge
 from placet.store.principals import Principals, Roll
 from placet.tokens.keyring_file import KeyringFile
@@ -54,7 +56,8 @@ class Caller(Struct, frozen=True, kw_only=True):
     """An authenticated principal, the epoch at which it was one, and who may decide what at that epoch.
 
     ``credential`` is the id of what it showed, for the trail: a credential's key id, or an issuer's name.
-    ``channel`` is how a person comes; a bridge's is its own.
+    ``channel`` is how a person comes; a bridge's is its own. ``step_up`` is the sign-in that they did for the
+    one decision they now take.
     """
 
     principal: Principal
@@ -62,6 +65,7 @@ class Caller(Struct, frozen=True, kw_only=True):
     authority: Authority
     credential: str | None = None
     channel: str = CHANNEL_API
+    step_up: StepUp | UnsetType = UNSET
 
     @property
     def tenant(self) -> str:
@@ -229,6 +233,24 @@ class Directory:
         self._snapshots.pop(tenant, None)
         self._strangers.forget(tenant)
         self._proven = {proof: known for proof, known in self._proven.items() if known.tenant != tenant}
+
+    @property
+    def sign_ins(self) -> tuple[Issuer, ...]:
+        """The issuers that sign people in on the pages, of whichever tenant, by this replica's files."""
+        return tuple(each for each in self._rulebooks.own.issuers.values() if each.sign_in is not None)
+
+    async def sign_in(self, name: str) -> Issuer | None:
+        """The issuer of this name as its tenant's rules of now have it.
+
+        Raises:
+            StoreUnavailable: The store could not be asked, or this replica has not got the tenant's rules.
+            InternalError: The tenant's roll is spoilt.
+        """
+        for own in self.sign_ins:
+            if own.sign_in is not None and own.sign_in.name == name:
+                found = (await self.snapshot(own.tenant)).authority.issuers.get(own.iss)
+                return found if found is not None and found.sign_in == own.sign_in else None
+        return None
 
     async def snapshot(self, tenant: str) -> Snapshot:
         """The tenant's principals, as last read."""

@@ -5,7 +5,7 @@ It asks the very functions that judge requests and votes, so that it can't say a
 
 from collections.abc import Iterator, Mapping
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, structs
 
 from placet.application.asking import ask_of, faults_in
 from placet.application.commands import Create
@@ -107,6 +107,8 @@ def explain(
     except Forbidden as refusal:
         refused = _WHY_NOT_ASKED[ForbiddenReason(str(refusal.details["reason"]))]
     terms = authority.terms(ask)
+    if terms is not None:  # as it comes out today
+        terms = structs.replace(terms, step_up=authority.steps_up(ask, terms))
     found = Deciders(authority, ask, terms, looked_up=looked_up)
     asked = terms is not None and refused is None
     return Explanation(

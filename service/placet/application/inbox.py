@@ -11,6 +11,7 @@ from placet.application.grants import Seals
 from placet.domain.errors import InternalError, PlacetError
 from placet.domain.model import Approval, Status, Verdict
 from placet.domain.tally import Tally
+from placet.domain.voters import Voter
 from placet.store import keys
 from placet.store.approvals import Approvals
 
@@ -73,13 +74,30 @@ def awaits(caller: Caller, approval: Approval) -> bool:
     if approval.status is not Status.PENDING:
         return False
     authority, tally = caller.authority, Tally.of(approval)
-    voter = authority.voter(caller.principal, channel=caller.channel)
+    voter = _voter(caller)
     if any(each.voter.key == voter.key and each.is_alive for each in authority.last_words(tally)):
         return False
     return authority.judge_vote(voter, approval.ask, Verdict.APPROVE, _ANY_WORDS, tally) is None
 
 
-def refusal_of(caller: Caller, approval: Approval, verdict: Verdict) -> PlacetError | None:
-    """What a person's vote would be refused with, whatever they say with it; ``None`` where it is taken."""
-    voter = caller.authority.voter(caller.principal, channel=caller.channel)
-    return caller.authority.judge_vote(voter, approval.ask, verdict, _ANY_WORDS, Tally.of(approval))
+def refusal_of(
+    caller: Caller, approval: Approval, verdict: Verdict, comment: str | None = _ANY_WORDS
+) -> PlacetError | None:
+    """What a person's vote would be refused with; ``None`` where it is taken.
+
+    Without ``comment``, whatever they say with it. A sign-in for it is theirs to do.
+    """
+    authority, tally = caller.authority, Tally.of(approval)
+    return authority.judge_vote(_voter(caller), approval.ask, verdict, comment, tally)
+
+
+def steps_up(caller: Caller, approval: Approval) -> bool:
+    """Whether a person has to sign in for their approval."""
+    terms = caller.authority.terms(approval.ask)
+    return terms is not None and caller.authority.steps_up(approval.ask, terms)
+
+
+def _voter(caller: Caller) -> Voter:
+    """Who a person is, once they have signed in for their decision where they can."""
+    authority = caller.authority
+    return authority.afresh(authority.voter(caller.principal, channel=caller.channel))

@@ -1,41 +1,23 @@
-"""Fetching what an OIDC issuer publishes: where its keys are, and the keys (OpenID Connect Discovery §4).
+"""What an OIDC issuer publishes: its configuration, and its keys (OpenID Connect Discovery §3, §4)."""
 
-An address is asked once, without redirects: who an issuer is must not be for a third party to say. Over
-https; plain http only on this machine, where the directory leads there or an issuer that is there itself. An
-answer is read up to a bound, in a bounded time, and as it was sent: what is compressed could be without one.
-"""
-
-import asyncio
 import re
-from typing import Any, Final
-from urllib.parse import SplitResult, urlsplit
+from typing import Final
 
 import httpx
+import msgspec
 from msgspec import Struct
 
+from placet.application.issuer_calls import IssuerCalls, IssuerFault, split
 from placet.domain.people import Issuer
-from placet.settings.parsing import is_loopback
 from placet.tokens.foreign_keys import ForeignKeys, KeySetError
-from placet.tokens.strict_json import members_of
-
-DOCUMENT_MAX_BYTES: Final = 256 * 1_024
-"""A hundred times what usual documents have."""
-DOCUMENT_TIMEOUT_S: Final = 5.0
-"""For one document, from the first byte sent to the last one read."""
 
 MAX_AGE_MIN_S: Final = 5 * 60
 MAX_AGE_MAX_S: Final = 24 * 60 * 60
-"""Keys are kept for as long as the answer may be (RFC 9111 §5.2.2.1), within these bounds."""
+"""Documents are kept for as long as the answer may be (RFC 9111 §5.2.2.1), within these bounds."""
 
 _DISCOVERY: Final = "/.well-known/openid-configuration"
 _MAX_AGE: Final = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?(\d{1,10})", re.IGNORECASE)
 _UNCACHED: Final = re.compile(r"(?:^|[\s,])no-(?:store|cache)", re.IGNORECASE)
-_OK: Final = 200
-_HEADERS: Final = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "placet"}
-
-
-class IssuerFault(Exception):  # noqa: N818 - what is wrong with an issuer, as RollSpoilt is with a roll
-    """An issuer's keys can't be had; the message says why, to operators."""
 
 
 class KeySet(Struct, frozen=True, kw_only=True):
@@ -45,15 +27,33 @@ class KeySet(Struct, frozen=True, kw_only=True):
     max_age_s: int
 
 
-class IssuerDocuments:
-    """Asks issuers.
+class Configuration(Struct, frozen=True, kw_only=True):
+    """What an issuer says of itself (Discovery §3, RFC 9207 §3); other members are not looked at.
 
-    Args:
-        timeout_s: For one document.
+    Attributes:
+        jwks_uri: Where its keys are.
+        authorization_endpoint: Where people sign in.
+        token_endpoint: Where what they bring back is redeemed.
+        token_endpoint_auth_methods_supported: How we may say there who we are.
+        authorization_response_iss_parameter_supported: Whether it says who it is when it sends people back.
     """
 
-    def __init__(self, timeout_s: float = DOCUMENT_TIMEOUT_S) -> None:
-        self._timeout_s = timeout_s
+    jwks_uri: str | None = None
+    authorization_endpoint: str | None = None
+    token_endpoint: str | None = None
+    token_endpoint_auth_methods_supported: tuple[str, ...] = ("client_secret_basic",)
+    authorization_response_iss_parameter_supported: bool = False
+
+
+class IssuerDocuments:
+    """Reads what issuers publish.
+
+    Args:
+        calls: Asks them.
+    """
+
+    def __init__(self, calls: IssuerCalls) -> None:
+        self._calls = calls
 
     async def keys(self, issuer: Issuer) -> KeySet:
         """The issuer's keys, from where its directory entry or else its own configuration says.
@@ -63,80 +63,44 @@ class IssuerDocuments:
         """
         if issuer.jwks_url is not None:
             return await self._keys(issuer.jwks_url, plain=True)
-        url = await self._discover(issuer)
-        return await self._keys(url, plain=_split(issuer.iss).scheme == "http")
+        found, _ = await self.configuration(issuer)
+        if found.jwks_uri is None:
+            raise IssuerFault(f"{_address(issuer)} says nowhere where the keys are (`jwks_uri`).")
+        return await self._keys(found.jwks_uri, plain=is_plain(issuer))
 
     async def _keys(self, url: str, *, plain: bool) -> KeySet:
-        document, headers = await self._fetch(url, plain=plain)
+        answer = await self._calls.get(url, plain=plain)
         try:
-            keys = ForeignKeys.from_jwks(document)
+            keys = ForeignKeys.from_jwks(answer.document)
         except KeySetError as fault:
             raise IssuerFault(f"{url} gave no keys: {fault}.") from None
-        return KeySet(keys=keys, max_age_s=_max_age_s(headers))
+        return KeySet(keys=keys, max_age_s=_max_age_s(answer.headers))
 
-    async def _discover(self, issuer: Issuer) -> str:
-        url = issuer.iss.removesuffix("/") + _DISCOVERY
-        document, _ = await self._fetch(url, plain=True)
-        try:
-            found = members_of(document)
-        except ValueError:
-            raise IssuerFault(f"{url} is no JSON object.") from None
-        if found.get("issuer") != issuer.iss:
+    async def configuration(self, issuer: Issuer) -> tuple[Configuration, int]:
+        """What an issuer says of itself, and for how many seconds that may be kept.
+
+        Raises:
+            IssuerFault: It can't be had, or is not this issuer's.
+        """
+        url = _address(issuer)
+        answer = await self._calls.get(url, plain=True)
+        members = answer.members()
+        if members.get("issuer") != issuer.iss:
             raise IssuerFault(f"{url} is of another issuer: its `issuer` must be {issuer.iss!r} exactly.")
-        keys = found.get("jwks_uri")
-        if not isinstance(keys, str):
-            raise IssuerFault(f"{url} says nowhere where the keys are (`jwks_uri`).")
-        return keys
-
-    async def _fetch(self, url: str, *, plain: bool) -> tuple[bytes, httpx.Headers]:
-        where = _admitted(url, plain=plain)
-        options: dict[str, Any] = {
-            # As the command line reaches a service: SSL_CERT_FILE counts everywhere, and a proxy of the
-            # environment where there is one to be needed. Neither can read or change what TLS protects.
-            "trust_env": not is_loopback(where.hostname or ""),
-            "timeout": self._timeout_s,
-            "follow_redirects": False,
-            "headers": _HEADERS,
-        }
         try:
-            async with asyncio.timeout(self._timeout_s):
-                if where.scheme == "https":  # 20 ms, in which others are served
-                    options["verify"] = await asyncio.to_thread(httpx.create_ssl_context)
-                async with httpx.AsyncClient(**options) as client, client.stream("GET", url) as answer:
-                    return await _read(url, answer), answer.headers
-        except TimeoutError:
-            raise IssuerFault(f"{url} did not answer within {self._timeout_s:g} s.") from None
-        except (httpx.HTTPError, httpx.InvalidURL, OSError) as fault:
-            raise IssuerFault(f"{url} can't be reached: {type(fault).__name__} {fault}.") from None
+            found = msgspec.convert(members, Configuration)
+        except msgspec.ValidationError as fault:
+            raise IssuerFault(f"{url} can't be understood: {fault}.") from None
+        return found, _max_age_s(answer.headers)
 
 
-async def _read(url: str, answer: httpx.Response) -> bytes:
-    if answer.status_code != _OK:
-        raise IssuerFault(f"{url} answered {answer.status_code}, not {_OK}; redirects are not followed.")
-    if answer.headers.get("content-encoding", "identity") != "identity":
-        raise IssuerFault(f"{url} answered in a compressed form that was not asked for.")
-    document = bytearray()
-    async for chunk in answer.aiter_raw():
-        document += chunk
-        if len(document) > DOCUMENT_MAX_BYTES:
-            raise IssuerFault(f"{url} answered more than {DOCUMENT_MAX_BYTES} bytes.")
-    return bytes(document)
+def is_plain(issuer: Issuer) -> bool:
+    """Whether an issuer is on this machine, so that what it leads to may be asked over http too."""
+    return split(issuer.iss).scheme == "http"
 
 
-def _admitted(url: str, *, plain: bool) -> SplitResult:
-    """A URL that may be asked; ``plain`` says whether http will do, on this machine."""
-    where = _split(url)
-    fits = where.scheme == "https" or (plain and where.scheme == "http" and is_loopback(where.hostname or ""))
-    if not fits or not where.hostname or where.username is not None or where.fragment:
-        raise IssuerFault(f"{url} is not asked: it must be https, or http on this machine as the issuer is.")
-    return where
-
-
-def _split(url: str) -> SplitResult:
-    try:
-        return urlsplit(url)
-    except ValueError:
-        raise IssuerFault(f"{url!r} is no URL.") from None
+def _address(issuer: Issuer) -> str:
+    return issuer.iss.removesuffix("/") + _DISCOVERY
 
 
 def _max_age_s(headers: httpx.Headers) -> int:

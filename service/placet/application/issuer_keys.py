@@ -15,7 +15,8 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from placet.application.clock import Clock
-from placet.application.issuer_documents import IssuerFault, KeySet
+from placet.application.issuer_calls import IssuerFault
+from placet.application.issuer_documents import KeySet
 from placet.domain.errors import IssuerUnavailable
 from placet.domain.people import Issuer
 from placet.tokens.foreign_keys import ForeignKey, ForeignKeys

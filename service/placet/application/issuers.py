@@ -12,8 +12,10 @@ from placet.application.clock import Clock
 from placet.application.issuer_keys import IssuerKeys
 from placet.domain.errors import Unauthenticated
 from placet.domain.limits import Limits
-from placet.domain.people import Issuer
+from placet.domain.people import Issuer, SignIn
+from placet.domain.vouched import StepUp
 from placet.tokens.foreign import ForeignFault, ForeignInvalid, Proof, examine, issuer_of, prove
+from placet.tokens.id_token import as_client, step_up_of
 
 KEPT_PROOFS: Final = 1_024
 """Tokens that were proven, some 5 MB where they name many groups. One that was forgotten is proven again."""
@@ -81,6 +83,26 @@ class Issuers:
             del self._proven[next(iter(self._proven))]
         self._proven[proven] = proof, now_ms + KEPT_MS
         return proof
+
+    async def prove_sign_in(
+        self, token: str, issuer: Issuer, sign_in: SignIn, nonce: str
+    ) -> tuple[Proof, StepUp | None]:
+        """Who has just signed in, by an ID token, and how, where it says when.
+
+        Raises:
+            Unauthenticated: It is none of this issuer for us, or of another sign-in.
+            IssuerUnavailable: Its issuer can't be asked for the key.
+        """
+        ours = as_client(issuer, sign_in)
+        try:
+            candidate = examine(
+                token, {issuer.iss: ours}, now_ms=self._clock.now_ms(), leeway_s=self._leeway_s
+            )
+            how = step_up_of(candidate, sign_in, nonce)
+            key = await self._keys.find(ours, candidate.algorithm, candidate.kid)
+            return prove(candidate, key), how
+        except ForeignInvalid as fault:
+            raise _refused(fault) from None
 
     async def close(self) -> None:
         """Stop asking issuers."""

@@ -4,30 +4,31 @@
 2. Who somebody is follows from how they signed in, judged by the directory of now at every call: whoever is
    taken out of it is signed out.
 3. Signing in makes a new session always: no secret that was there before is ever let in (session fixation).
+4. Where an issuer signs people in, nothing else does. What it says of groups ages here as it does in a token.
 """
 
-import hashlib
 import re
-import secrets
 from typing import Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from placet.application.clock import Clock
 from placet.application.directory import Caller, Directory
+from placet.application.sealing import Sealing, hash_of, random_secret
 from placet.domain.authority import Authority
 from placet.domain.errors import Unauthenticated
 from placet.domain.limits import SIGN_IN_LINK_MS, TENANT_PATTERN, Limits
+from placet.domain.people import Issuer
 from placet.domain.principals import Approver
 from placet.domain.voters import CHANNEL_WEB
 from placet.domain.vouched import Vouched
 from placet.store.codec import encode
 from placet.store.sessions import Sessions
-from placet.tokens import base64url
+from placet.tokens.foreign import Proof
+from placet.tokens.foreign_claims import GROUPS_MAX_AGE_MS
 from placet.tokens.keyring_file import KeyringFile
 
-_SECRET_BYTES: Final = 32
 _SESSION: Final = "session"
 _LINK: Final = "sign-in link"
 _CSRF: Final = "csrf"
@@ -42,6 +43,7 @@ class SignedIn(Struct, frozen=True, kw_only=True):
         person: The id they signed in by.
         at_ms: When, on the service's clock.
         vouched: The word of the issuer that signed them in; ``None`` where a link of this service did.
+        told_at_ms: When it gave that word.
         name: What the issuer calls them.
         keys: The ids of the credentials they had then. A session ends when none of them is left: whoever was
             revoked and is brought back signs in anew.
@@ -51,6 +53,7 @@ class SignedIn(Struct, frozen=True, kw_only=True):
     at_ms: int
     keys: tuple[str, ...] = ()
     vouched: Vouched | None = None
+    told_at_ms: int = 0
     name: str | None = None
 
 
@@ -69,12 +72,23 @@ class Session(Struct, frozen=True, kw_only=True):
         held: The secret that the browser holds, whole.
         signed_in: What is kept of it.
         csrf: What every form of this session carries.
+        is_aged: Whether what the issuer said of their groups was too long ago to count.
     """
 
     caller: Caller
     held: str
     signed_in: SignedIn
     csrf: str
+    is_aged: bool = False
+
+
+class LinksClosed(Exception):  # noqa: N818 - told to whoever wants one
+    """No link signs anybody in, for an issuer does."""
+
+
+def has_sign_in(authority: Authority) -> bool:
+    """Whether an issuer signs people in, of whichever tenant."""
+    return any(issuer.sign_in is not None for issuer in authority.issuers.values())
 
 
 class WebSessions:
@@ -93,6 +107,7 @@ class WebSessions:
     ) -> None:
         self._store = store
         self._ring = ring
+        self._sealing = Sealing(ring)
         self._directory = directory
         self._clock = clock
         self._limits = limits
@@ -101,16 +116,19 @@ class WebSessions:
         """A secret that signs a person in, once, within five minutes.
 
         Raises:
+            LinksClosed: An issuer signs people in.
             Unauthenticated: The tenant knows nobody of this id.
             StoreUnavailable: The store can't be asked.
         """
         snapshot = await self._directory.snapshot(tenant)
-        known = _person(snapshot.authority, SignedIn(person=person, at_ms=0))
+        if has_sign_in(snapshot.authority):
+            raise LinksClosed
+        known = self._person(snapshot.authority, SignedIn(person=person, at_ms=0))
         if known is None:
             raise Unauthenticated
-        secret = _secret()
-        hashed = _hash_of(_LINK, secret)
-        document = self._sealed(
+        secret = random_secret()
+        hashed = hash_of(_LINK, secret)
+        document = self._sealing.sealed(
             _LINK, hashed, encode(Offer(person=person, keys=tuple(key.kid for key in known.keys)))
         )
         await self._store.offer(tenant, hashed, document, lives_ms=SIGN_IN_LINK_MS)
@@ -124,19 +142,37 @@ class WebSessions:
             StoreUnavailable: The store can't be asked.
         """
         tenant, secret = _parts(offered)
-        hashed = _hash_of(_LINK, secret)
+        hashed = hash_of(_LINK, secret)
         kept = await self._store.redeem(tenant, hashed)
-        document = self._opened(_LINK, hashed, kept)
+        document = self._sealing.opened(_LINK, hashed, kept)
         offer = msgspec.json.decode(document, type=Offer)
         signed_in = SignedIn(person=offer.person, keys=offer.keys, at_ms=self._clock.now_ms())
-        if _person((await self._directory.snapshot(tenant)).authority, signed_in) is None:
+        if self._person((await self._directory.snapshot(tenant)).authority, signed_in) is None:
             raise Unauthenticated
         return await self._begin(tenant, signed_in)
 
+    async def begin(self, issuer: Issuer, proof: Proof) -> str:
+        """Begin a session of whom an issuer has just signed in; what the browser holds from then on.
+
+        Raises:
+            Unauthenticated: The issuer's word is not, or no more, worth anything here.
+            StoreUnavailable: The store can't be asked.
+        """
+        signed_in = SignedIn(
+            person=proof.vouched.stranger_id,
+            at_ms=self._clock.now_ms(),
+            vouched=proof.vouched,
+            told_at_ms=proof.issued_at_ms,
+            name=proof.name,
+        )
+        if self._person((await self._directory.snapshot(issuer.tenant)).authority, signed_in) is None:
+            raise Unauthenticated
+        return await self._begin(issuer.tenant, signed_in)
+
     async def _begin(self, tenant: str, signed_in: SignedIn) -> str:
-        secret = _secret()
-        hashed = _hash_of(_SESSION, secret)
-        document = self._sealed(_SESSION, hashed, encode(signed_in))
+        secret = random_secret()
+        hashed = hash_of(_SESSION, secret)
+        document = self._sealing.sealed(_SESSION, hashed, encode(signed_in))
         await self._store.keep(tenant, hashed, document, idle_ms=self._limits.session_idle_ms)
         return f"{tenant}.{secret}"
 
@@ -153,16 +189,16 @@ class WebSessions:
             InternalError: The tenant's roll is spoilt.
         """
         tenant, secret = _parts(held)
-        hashed = _hash_of(_SESSION, secret)
+        hashed = hash_of(_SESSION, secret)
         kept = await self._store.find(
             tenant, hashed, idle_ms=self._limits.session_idle_ms if is_used else None
         )
-        signed_in = msgspec.json.decode(self._opened(_SESSION, hashed, kept), type=SignedIn)
+        signed_in = msgspec.json.decode(self._sealing.opened(_SESSION, hashed, kept), type=SignedIn)
         if self._clock.now_ms() - signed_in.at_ms > self._limits.session_max_ms:
             await self._store.drop(tenant, hashed)
             raise Unauthenticated
         snapshot = await self._directory.snapshot(tenant)
-        person = _person(snapshot.authority, signed_in)
+        person = self._person(snapshot.authority, signed_in)
         if person is None:
             await self._store.drop(tenant, hashed)
             raise Unauthenticated
@@ -177,6 +213,7 @@ class WebSessions:
             held=held,
             signed_in=signed_in,
             csrf=self._ring.sealer.seal(_CSRF, (tenant, hashed)),
+            is_aged=self._is_aged(signed_in),
         )
 
     async def end(self, held: str) -> None:
@@ -189,29 +226,25 @@ class WebSessions:
             tenant, secret = _parts(held)
         except Unauthenticated:
             return
-        await self._store.drop(tenant, _hash_of(_SESSION, secret))
+        await self._store.drop(tenant, hash_of(_SESSION, secret))
 
-    def _sealed(self, kind: str, hashed: str, document: bytes) -> bytes:
-        return self._ring.sealer.seal(kind, (hashed, document)).encode() + document
-
-    def _opened(self, kind: str, hashed: str, kept: bytes | None) -> bytes:
-        """A document that we sealed."""
-        start = -1 if kept is None else kept.find(b"{")
-        if kept is None or start < 0:
-            raise Unauthenticated
-        seal, document = kept[:start].decode("latin-1"), kept[start:]
-        if not self._ring.sealer.verify(kind, (hashed, document), seal):
-            raise Unauthenticated
-        return document
-
-
-def _person(authority: Authority, signed_in: SignedIn) -> Approver | None:
-    """Who somebody is today; ``None`` where they are nobody any more."""
-    if signed_in.vouched is None:
+    def _person(self, authority: Authority, signed_in: SignedIn) -> Approver | None:
+        """Who somebody is today; ``None`` where they are nobody any more."""
+        word = signed_in.vouched
+        if word is not None:
+            is_signer = any(issuer.iss == word.iss for issuer in authority.sign_ins)
+            word = structs.replace(word, groups=()) if self._is_aged(signed_in) else word
+            return authority.vouched(word, signed_in.name) if is_signer else None
+        if has_sign_in(authority):
+            return None
         person = authority.signed_in(signed_in.person)
         left = set() if person is None else {key.kid for key in person.keys}
         return None if signed_in.keys and not left & set(signed_in.keys) else person
-    return authority.vouched(signed_in.vouched, signed_in.name)
+
+    def _is_aged(self, signed_in: SignedIn) -> bool:
+        """Whether groups were told of, and too long ago."""
+        told_of = signed_in.vouched is not None and bool(signed_in.vouched.groups)
+        return told_of and self._clock.now_ms() - signed_in.told_at_ms > GROUPS_MAX_AGE_MS
 
 
 def _credential(signed_in: SignedIn) -> str:
@@ -219,17 +252,8 @@ def _credential(signed_in: SignedIn) -> str:
     return "link" if signed_in.vouched is None else signed_in.vouched.iss
 
 
-def _secret() -> str:
-    return base64url.encode(secrets.token_bytes(_SECRET_BYTES))
-
-
 def _parts(held: str) -> tuple[str, str]:
     match = _HELD.fullmatch(held)
     if match is None:
         raise Unauthenticated
     return match[1], match[2]
-
-
-def _hash_of(kind: str, secret: str) -> str:
-    """Under what it is kept; of another kind it is another."""
-    return hashlib.sha256(f"{kind}\0{secret}".encode()).hexdigest()

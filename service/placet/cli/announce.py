@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Final
 from urllib.parse import urlsplit
 
+from placet.application.rule_words import listed
 from placet.bootstrap import Services
 from placet.cli.acquainted import directory_here
 from placet.cli.console import Ink, Terminal
@@ -48,7 +49,7 @@ async def announce(service: Running, context: Context) -> None:
     newcomers = await _is_new(service.services)
     if console.err.is_terminal:
         lines = [*_banner(service, console.err), *(await _next(service, context) if newcomers else [])]
-        lines += _inbox(await first_link(service), console.err)
+        lines += _inbox(service, await first_link(service), console.err)
         for line in (*lines, console.err.paint("Ctrl-C stops it.", Ink.DIM)):
             console.err.line(line)
         return
@@ -98,10 +99,15 @@ def _store(service: Running) -> str:
     return f"{version} at {place}. {keeps}"
 
 
-def _inbox(link: Link | None, err: Terminal) -> list[str]:
-    """How the person at the terminal gets to their inbox."""
+def _inbox(service: Running, link: Link | None, err: Terminal) -> list[str]:
+    """How the person at the terminal gets to their inbox, and everybody where an issuer signs them in."""
     if link is None:
-        return []
+        signers = [each.sign_in.label for each in service.services.directory.sign_ins if each.sign_in]
+        if not signers:
+            return []
+        note = f"Approvers sign in with {listed([visible(each) for each in signers], 'or')}:"
+        page = f"{service.settings.server.public_url}/inbox"
+        return [*wrap(note, err.width), f"    {err.paint(page, Ink.CYAN)}", ""]
     who = f"{visible(link.person)}, now an approver," if link.is_new else visible(link.person)
     note = f"This signs {who} in, once, within {spell(SIGN_IN_LINK_MS)}; `{placet()} signin` makes another."
     return [*wrap(note, err.width), f"    {err.paint(link.url, Ink.CYAN)}", ""]

@@ -32,6 +32,8 @@ class Link(Struct, frozen=True, kw_only=True):
 async def first_link(service: Running) -> Link | None:
     """A link, where there is one person whom it must be for."""
     settings, services = service.settings, service.services
+    if services.directory.sign_ins:
+        return None  # people sign in as the directory has it
     if not settings.store.embedded or not is_loopback(urlsplit(settings.server.public_url).hostname or ""):
         return None
     with suppress(StoreUnavailable, InternalError, Unauthenticated, EnrolmentRefused):

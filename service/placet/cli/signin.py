@@ -8,6 +8,7 @@ import argparse
 import asyncio
 from urllib.parse import urlsplit
 
+from placet.application.sessions import LinksClosed
 from placet.cli.console import Ink
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
@@ -32,6 +33,10 @@ def signin(args: argparse.Namespace, context: Context) -> int:
         async with opening(settings, context.console) as services:
             try:
                 return await services.sessions.offer(args.tenant, args.person)
+            except LinksClosed as closed:
+                raise Stop(
+                    f"An issuer signs people in here: they begin at {url}/inbox.", Exit.USAGE
+                ) from closed
             except Unauthenticated as unknown:
                 raise Stop(_nobody(args.person)) from unknown
 

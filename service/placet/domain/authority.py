@@ -24,7 +24,8 @@ from placet.domain.principals import Client, Principal, Scope
 from placet.domain.rules import Claims, CommentRule, EditRule, Policies, Terms
 from placet.domain.tally import Needed, Tally
 from placet.domain.text import says_something
-from placet.domain.voters import Voter, includes, is_named
+from placet.domain.voters import CHANNEL_WEB, Voter, includes, is_named
+from placet.domain.vouched import StepUp
 
 BUILT_IN: Final = Terms(rule="built-in")
 """What holds while there is no policy file."""
@@ -162,7 +163,7 @@ class Authority(Identities, frozen=True, kw_only=True):
             return Forbidden(ForbiddenReason.NOT_AN_APPROVER)
         # A fresh sign-in is the web's to ask for; a refusal needs none.
         closed = terms.channels is not None and voter.channel not in terms.channels
-        if closed or (terms.step_up and not rejects):
+        if closed or (not rejects and voter.step_up is UNSET and self.steps_up(ask, terms)):
             return Forbidden(ForbiddenReason.CHANNEL_NOT_ALLOWED)
         if verdict not in ask.allowed_decisions or (verdict is Verdict.EDIT and not may_edit(ask, terms)):
             return Forbidden(ForbiddenReason.DECISION_NOT_ALLOWED)
@@ -173,6 +174,21 @@ class Authority(Identities, frozen=True, kw_only=True):
         if not rejects and not confirms and self.is_requester(voter, ask):
             return ApprovalSelfApproval()
         return None
+
+    def steps_up(self, ask: Ask, terms: Terms) -> bool:
+        """Whether whoever approves it signs in for that very decision."""
+        if terms.step_up is not None:
+            return terms.step_up
+        return self.claims(ask).risk is Risk.CRITICAL and bool(self.sign_ins)
+
+    def afresh(self, voter: Voter) -> Voter:
+        """As somebody is once they have signed in for a decision, where they can: on the pages."""
+        word = voter.vouched
+        if word is UNSET or voter.channel != CHANNEL_WEB:
+            return voter
+        if any(issuer.iss == word.iss for issuer in self.sign_ins):
+            return structs.replace(voter, step_up=StepUp(at_ms=0))
+        return voter
 
     def _is_counted(self, ask: Ask, terms: Terms, tally: Tally, *, rejects: bool) -> bool:
         """Whether it matters that this vote is not one more of somebody who has voted or changed the input.
@@ -258,7 +274,8 @@ class Authority(Identities, frozen=True, kw_only=True):
         if word.principal is None:
             return False
         vote = word.vote
-        voter = structs.replace(self.voter(word.principal, vote.approver.id), channel=vote.channel)
+        voter = self.voter(word.principal, vote.approver.id)
+        voter = structs.replace(voter, channel=vote.channel, step_up=vote.step_up)
         return self._judge(voter, ask, vote.decision, vote.comment, tally, said) is None
 
     # --- Who sees ------------------------------------------------------------------------------------

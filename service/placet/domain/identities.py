@@ -34,7 +34,7 @@ class Identities(Struct, frozen=True, kw_only=True):
         clients: Those with a live credential, by name.
         approvers: Those with a live credential, by id.
         people: The operator's directory.
-        issuers: Those whose tokens name people, by ``iss``; only those of this tenant count.
+        issuers: Those that say who people are, by ``iss``; only those of this tenant count.
         retired: Clients without a live credential: their owners still stand behind what they do.
     """
 
@@ -44,6 +44,15 @@ class Identities(Struct, frozen=True, kw_only=True):
     people: People
     issuers: Mapping[str, Issuer] = MappingProxyType({})
     retired: tuple[Client, ...] = ()
+
+    @property
+    def sign_ins(self) -> tuple[Issuer, ...]:
+        """The issuers that sign people of this tenant in on the pages."""
+        return tuple(
+            issuer
+            for issuer in self.issuers.values()
+            if issuer.tenant == self.tenant and issuer.sign_in is not None
+        )
 
     def vouched(self, word: Vouched, name: str | None = None) -> Approver | None:
         """Whoever an issuer vouches for; ``None`` where its word is not, or no more, worth anything here.

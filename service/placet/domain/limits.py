@@ -77,6 +77,8 @@ OVERTAKEN_MAX: Final = 100
 in vain because somebody else's vote was taken, and few questions get as many."""
 CHANGES_MAX: Final = 32
 """Changes of one input by approvers: whoever reads the record reads all of them."""
+SIGN_ON_MS: Final = 10 * _MINUTE_MS
+"""Whoever went to their provider is back by then: a password, a second factor, a phone that was elsewhere."""
 SIGN_IN_LINK_MS: Final = 5 * _MINUTE_MS
 """How long a printed sign-in link can be used."""
 BATCH_MAX_ITEMS: Final = 100

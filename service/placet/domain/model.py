@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from placet.domain.vouched import Vouched
+from placet.domain.vouched import StepUp, Vouched
 
 EMPTY_OBJECT = Raw(b"{}")
 
@@ -186,7 +186,8 @@ class Vote(Struct, frozen=True, kw_only=True):
     ``key`` is what told the voter from others, ``rule`` and ``policy`` what they were judged by.
     ``digest`` is of the card that was shown, ``edited`` what an edit made of it. ``seen_at_ms`` is the
     store's time when the record was read for it: a grant that began much later is none. ``vouched`` is the
-    word of the issuer by whose token it came, ``names`` all that the voter went by in the directory.
+    word of the issuer by whose token it came, ``names`` all that the voter went by in the directory,
+    ``step_up`` the sign-in that was done for it.
     """
 
     decision: Verdict
@@ -203,6 +204,7 @@ class Vote(Struct, frozen=True, kw_only=True):
     edited: Edited | None = None
     vouched: Vouched | UnsetType = UNSET
     names: tuple[str, ...] = ()
+    step_up: StepUp | UnsetType = UNSET
 
     def approves(self, digest: str) -> bool:
         """Whether it counts as an approval of what this digest is of."""

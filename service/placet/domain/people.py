@@ -22,6 +22,9 @@ DEFAULT_ALGORITHMS: Final = ("ES256", "RS256", "EdDSA")
 DEFAULT_TYPES: Final = ("at+jwt", "JWT")
 """What a token's ``typ`` may be where the directory names nothing else (RFC 9068 §2.1, RFC 7519 §5.1)."""
 
+DEFAULT_SCOPES: Final = ("profile", "email")
+"""What is asked of an issuer besides ``openid`` where the directory names nothing else (OIDC Core §5.4)."""
+
 STRANGER_PREFIX: Final = "oidc:"
 _ID_HEX_CHARS: Final = 32  # 128 bits: nobody finds a second subject with the same id
 
@@ -40,30 +43,52 @@ class Fault(Struct, frozen=True, kw_only=True):
     warns: bool = False
 
 
+class SignIn(Struct, frozen=True, kw_only=True):
+    """How an issuer signs people in on the pages (OpenID Connect Core §3.1).
+
+    Attributes:
+        name: How the pages call it in their addresses: ``/signin/<name>`` is where it sends people back to.
+        client_id: How it calls this service.
+        client_secret_file: Where the secret is that proves this service to it; ``None`` where there is none.
+        label: What a person knows it by.
+        scopes: What is asked of it, besides ``openid``.
+        acr_values: What a sign-in for one decision has to be, any of them; empty where any fresh one will do.
+    """
+
+    name: str
+    client_id: str
+    client_secret_file: str | None = None
+    label: str = ""
+    scopes: tuple[str, ...] = DEFAULT_SCOPES
+    acr_values: tuple[str, ...] = ()
+
+
 class Issuer(Struct, frozen=True, kw_only=True):
-    """An OIDC issuer whose tokens are credentials of people of one tenant.
+    """An OIDC issuer that says who people of one tenant are: by tokens that are credentials, or on the pages.
 
     Attributes:
         iss: Its identifier, compared byte for byte (OpenID Connect Core §2).
         tenant: Whose people it names.
-        audience: What a token's one ``aud`` must be.
+        audience: What a token's one ``aud`` must be; ``None`` where its tokens are no credentials.
         algorithms: Those a token may be signed with; asymmetric ones only.
         types: The ``typ`` headers a token may carry, compared without regard to case (RFC 7515 §4.1.9).
         jwks_url: Where its keys are; ``None`` to find them by discovery.
         groups_claim: The claim that lists a person's groups; ``None`` where its tokens say nothing of them.
         name_claim: The claim a person is called by.
         email_authoritative: Whether an address that it says is verified is an alias that leads to a person.
+        sign_in: How it signs people in on the pages; ``None`` where it does not.
     """
 
     iss: str
     tenant: str
-    audience: str
+    audience: str | None = None
     algorithms: tuple[str, ...] = DEFAULT_ALGORITHMS
     types: tuple[str, ...] = DEFAULT_TYPES
     jwks_url: str | None = None
     groups_claim: str | None = None
     name_claim: str = "name"
     email_authoritative: bool = False
+    sign_in: SignIn | None = None
 
 
 class Subject(Struct, frozen=True, kw_only=True):

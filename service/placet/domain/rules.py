@@ -77,7 +77,8 @@ class Terms(Struct, frozen=True, kw_only=True):
         self_approval: A plain human confirmation may be given by the very person who acts.
         edit: Whether approving with changes is allowed.
         hidden_input: The input may be withheld from everybody here.
-        step_up: The decision needs a fresh sign-in.
+        step_up: Whether approving needs a fresh sign-in; ``None`` for the service's own rule: where a call
+            is critical and an issuer signs people in.
         tell: Who is told of it, and how (``slack:#channel``, ``webhook:name``).
         escalation: What happens after a time.
     """
@@ -93,7 +94,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     self_approval: bool = False
     edit: EditRule = EditRule.NO
     hidden_input: bool = False
-    step_up: bool = False
+    step_up: bool | None = None
     tell: tuple[str, ...] = ()
     escalation: Escalation | None = None
 
@@ -236,7 +237,7 @@ def tightened(terms: Terms, block: Stricter) -> Terms:
         self_approval=terms.self_approval and block.self_approval is not False,
         edit=terms.edit if block.edit is UNSET else min(terms.edit, block.edit, key=_rank),
         hidden_input=terms.hidden_input and block.hidden_input is not False,
-        step_up=terms.step_up or block.step_up is True,
+        step_up=True if block.step_up is True else terms.step_up,
     )
 
 

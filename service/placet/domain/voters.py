@@ -9,7 +9,7 @@ from placet.domain.model import Person
 from placet.domain.people import Member
 from placet.domain.principals import Client
 from placet.domain.rules import Approvers
-from placet.domain.vouched import Vouched
+from placet.domain.vouched import StepUp, Vouched
 
 CHANNEL_API: Final = "api"
 """The channel of a bearer credential; a bridge's channel is its own name."""
@@ -32,6 +32,7 @@ class Voter(Struct, frozen=True, kw_only=True):
         also: Keys of whatever other systems call them. They count against the person, never for them.
         mistakable: Whether somebody else in the directory goes by such a name.
         vouched: The word of the issuer by whose token they came.
+        step_up: The sign-in that they did for this very decision.
     """
 
     person: Person
@@ -43,6 +44,7 @@ class Voter(Struct, frozen=True, kw_only=True):
     also: frozenset[str] = frozenset()
     mistakable: bool = False
     vouched: Vouched | UnsetType = UNSET
+    step_up: StepUp | UnsetType = UNSET
 
     @property
     def names(self) -> frozenset[str]:

@@ -12,6 +12,20 @@ from msgspec import Struct
 from placet.domain.people import Subject
 
 
+class StepUp(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A sign-in for one decision, as its issuer says (OpenID Connect Core §2). It is sealed with the vote.
+
+    Attributes:
+        at_ms: When the person proved who they are: ``auth_time``, Unix milliseconds.
+        acr: How sure the issuer is: an authentication context class.
+        amr: How they proved it: authentication methods (RFC 8176).
+    """
+
+    at_ms: int
+    acr: str | None = None
+    amr: tuple[str, ...] = ()
+
+
 class Vouched(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An issuer's word on somebody. It is kept, sealed, with the votes that were cast on it.
 

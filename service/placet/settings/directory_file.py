@@ -15,10 +15,12 @@ from placet.domain.identity import check_id
 from placet.domain.limits import DISPLAY_NAME_MAX_CHARS, TENANT_PATTERN
 from placet.domain.people import (
     DEFAULT_ALGORITHMS,
+    DEFAULT_SCOPES,
     DEFAULT_TYPES,
     Issuer,
     Member,
     Path,
+    SignIn,
     SlackUser,
     Subject,
     faults_of,
@@ -37,6 +39,10 @@ REVISION_MAX: Final = 2**53 - 1
 GROUP_MAX_CHARS: Final = 200
 _DEFAULT_TENANT: Final = "default"
 _SUB_MAX_CHARS: Final = 255  # OpenID Connect Core §2
+_SIGN_IN_NAME: Final = re.compile("[a-z0-9][a-z0-9-]{0,31}")
+_SCOPE: Final = re.compile(r"[!#-\[\]-~]{1,100}")  # RFC 6749 §3.3; classes of contexts are spelled likewise
+_CLIENT_ID: Final = re.compile(r"[ -~]{1,256}")  # RFC 6749 appendix A.1
+_OPENID: Final = "openid"
 _SLACK_TEAM: Final = re.compile(r"[TE][A-Z0-9]{1,31}")
 _SLACK_USER: Final = re.compile(r"[UW][A-Z0-9]{1,31}")
 
@@ -68,10 +74,16 @@ def _issuers(root: Table) -> Iterator[tuple[str, Issuer]]:
     tables = root.table("issuers", "the table of issuers")
     if tables is None:
         return
+    named: dict[str, str] = {}
     for iss in tables.names():
         table = tables.table(iss, "an issuer")
-        if table is not None:
-            yield iss, _issuer(iss, table)
+        if table is None:
+            continue
+        issuer = _issuer(iss, table)
+        name = "" if issuer.sign_in is None else issuer.sign_in.name
+        if name and named.setdefault(name, iss) != iss:
+            table.fault(f"{named[name]!r} is called {name!r} already: choose another.", "sign_in", "name")
+        yield iss, issuer
 
 
 def _issuer(iss: str, table: Table) -> Issuer:
@@ -93,17 +105,52 @@ def _issuer(iss: str, table: Table) -> Issuer:
     issuer = Issuer(
         iss=iss,
         tenant=_tenant(table),
-        audience=table.text("audience") or "",
+        audience=table.text("audience"),
         algorithms=algorithms,
         types=table.texts("types") or DEFAULT_TYPES,
         jwks_url=jwks_url,
         groups_claim=table.text("groups_claim"),
         name_claim=table.text("name_claim") or "name",
         email_authoritative=table.flag("email_authoritative") or False,
+        sign_in=_sign_in(iss, table),
     )
-    table.required("audience")
+    table.one_of("audience", "sign_in", otherwise="An issuer needs audience, or sign_in")
     table.end()
     return issuer
+
+
+def _sign_in(iss: str, above: Table) -> SignIn | None:
+    table = above.table("sign_in", "the table sign_in")
+    if table is None:
+        return None
+    name, client_id, label = table.text("name"), table.text("client_id"), table.text("label")
+    if name is not None and not _SIGN_IN_NAME.fullmatch(name):
+        table.fault("A name has 32 letters a to z, digits and - at most: it stands in addresses.", "name")
+    if client_id is not None and not _CLIENT_ID.fullmatch(client_id):
+        table.fault("A client_id has 256 visible ASCII characters at most.", "client_id")
+    if label is not None and (len(label) > DISPLAY_NAME_MAX_CHARS or not label.isprintable()):
+        message = f"A label has {DISPLAY_NAME_MAX_CHARS} characters at most, none of them invisible."
+        table.fault(message, "label")
+    sign_in = SignIn(
+        name=name or "",
+        client_id=client_id or "",
+        client_secret_file=table.text("client_secret_file"),
+        label=label or (urlsplit(iss).hostname if _is_safe_url(iss) else "") or iss,
+        scopes=tuple(word for word in _words(table, "scopes") or DEFAULT_SCOPES if word != _OPENID),
+        acr_values=_words(table, "acr_values"),
+    )
+    complete = table.required("name", "client_id")
+    table.end()
+    return sign_in if complete and name is not None and client_id is not None else None
+
+
+def _words(table: Table, member: str) -> tuple[str, ...]:
+    """A list of words that are sent as one text, with blanks between them."""
+    words = table.texts(member) or ()
+    for place, word in enumerate(words):
+        if not _SCOPE.fullmatch(word):
+            table.fault(f"Each of {member} is one word of 100 visible ASCII characters.", member, place)
+    return words
 
 
 def _is_safe_url(text: str, *, query: bool = False) -> bool:

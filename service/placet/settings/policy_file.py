@@ -99,7 +99,7 @@ def _rule(table: Table) -> Rule | None:
         self_approval=table.flag("self_approval") or False,
         edit=table.choice("edit", EditRule) or EditRule.NO,
         hidden_input=table.flag("hidden_input") or False,
-        step_up=table.flag("step_up") or False,
+        step_up=_step_up(table),
         tell=_told(table),
         escalation=_escalation(table),
     )
@@ -116,6 +116,11 @@ def _rule(table: Table) -> Rule | None:
         surfaces=lists[Names.SURFACES] or _ANY,
         stricter=tuple(block for block in blocks if block is not None),
     )
+
+
+def _step_up(table: Table) -> bool | None:
+    step_up = table.flag("step_up")
+    return False if step_up is None and table.has("step_up") else step_up  # what is wrong is told once
 
 
 def _patterns(table: Table, member: str, names: Names) -> tuple[str, ...] | None:

@@ -21,6 +21,7 @@ FLAGS: Final = {
 }
 """What people write for true and false."""
 _VALUES: Final[Mapping[str, str]] = {
+    "acr_values": '["phr"]',
     "actor_kind": '["agent"]',
     "after": '"10m"',
     "algorithms": '["ES256"]',
@@ -29,6 +30,8 @@ _VALUES: Final[Mapping[str, str]] = {
     "audience": '"placet"',
     "capabilities": '["orders.*"]',
     "channels": '["web"]',
+    "client_id": '"placet"',
+    "client_secret_file": '"/run/secrets/oidc"',
     "clients": '["shop"]',
     "default": '"30m"',
     "effect": '["external"]',
@@ -40,6 +43,7 @@ _VALUES: Final[Mapping[str, str]] = {
     "iss": '"https://login.example.com"',
     "issuers": '{ "https://login.example.com" = { audience = "placet" } }',
     "jwks_url": '"https://login.example.com/keys"',
+    "label": '"Example login"',
     "least_risk": '"high"',
     "match": '["orders.*"]',
     "max": '"1h"',
@@ -50,6 +54,8 @@ _VALUES: Final[Mapping[str, str]] = {
     "people": '["ann"]',
     "quorum": "2",
     "risk": '["high"]',
+    "scopes": '["profile", "email"]',
+    "sign_in": '{ name = "example", client_id = "placet" }',
     "slack": '[{ team = "T024BE7LD", user = "U2147483697" }]',
     "sub": '"00u1a2b3"',
     "surfaces": '["direct"]',
@@ -67,6 +73,7 @@ _VALUES_OF: Final[Mapping[tuple[str, str], str]] = {
     ("a stricter block", "expires_in"): '{ max = "1h" }',
     ("a stricter block", "use_within"): '{ max = "5m" }',
     ("an issuer", "types"): '["at+jwt"]',
+    ("the table sign_in", "name"): '"example"',
     ("the table escalate", "groups"): '["cfo"]',
 }
 _WAITS: Final = ("expires_in", "use_within")

@@ -72,6 +72,8 @@ class ForeignFault(StrEnum):
     DELEGATED = "delegated"
     BOUND = "bound"
     EVENT = "event"
+    NONCE = "nonce"
+    """It was made for another sign-in."""
     UNKNOWN_KEY = "unknown-key"
     SIGNATURE = "signature"
 
@@ -112,12 +114,13 @@ class Proof(Struct, frozen=True, kw_only=True):
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
-    """A token of which all is as it should be, if only its signature is."""
+    """A token of which all is as it should be, if only its signature is; ``members`` are its claims."""
 
     token: str
     algorithm: str
     kid: str | None
     proof: Proof
+    members: Mapping[str, Any]
 
 
 def issuer_of(token: str) -> str:
@@ -163,7 +166,9 @@ def examine(token: str, issuers: Mapping[str, Issuer], *, now_ms: int, leeway_s:
         from_ms=claims.from_ms - leeway_s * 1_000,
         until_ms=claims.until_ms + leeway_s * 1_000,
     )
-    return Candidate(token=token, algorithm=header["alg"], kid=header.get("kid"), proof=proof)
+    return Candidate(
+        token=token, algorithm=header["alg"], kid=header.get("kid"), proof=proof, members=members
+    )
 
 
 def prove(candidate: Candidate, key: ForeignKey | None) -> Proof:
@@ -215,7 +220,7 @@ def _media_type(typ: str) -> str:
 def _check_claims(claims: Claims, issuer: Issuer, now_ms: int, leeway_s: int) -> None:
     leeway_ms = leeway_s * 1_000
     for is_fine, fault in (
-        (claims.audience == issuer.audience, ForeignFault.AUDIENCE),
+        (issuer.audience is not None and claims.audience == issuer.audience, ForeignFault.AUDIENCE),
         (0 < claims.lifetime_s <= MAX_LIFETIME_S, ForeignFault.LIFETIME),
         (claims.from_ms - leeway_ms <= now_ms, ForeignFault.NOT_YET),
         (now_ms < claims.until_ms + leeway_ms, ForeignFault.EXPIRED),

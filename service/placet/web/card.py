@@ -11,7 +11,6 @@ from msgspec import UNSET
 
 from placet.application.commands import Decide
 from placet.application.sessions import Session
-from placet.domain.errors import ApprovalNotFound, PlacetError, StoreUnavailable, Unauthenticated
 from placet.domain.model import Status, Verdict
 from placet.web import card_pages
 from placet.web.common import (
@@ -21,14 +20,14 @@ from placet.web.common import (
     comment_of,
     form_of,
     get,
-    go_on,
     notice,
     page,
     post,
     signed_in,
-    words_for,
 )
+from placet.web.deciding import decide
 from placet.web.security import receipt, same
+from placet.web.showing import show_card
 
 _VERDICTS: Final = {each.value: each for each in (Verdict.APPROVE, Verdict.REJECT)}
 _NOT_SHOWN: Final = "Nothing was decided: you were not shown the whole card. Here it is as it is now."
@@ -40,12 +39,12 @@ def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
     @get("/a/{approval_id:str}")
     async def card(request: Request, approval_id: FromPath[str]) -> Response[bytes]:  # type: ignore[type-arg]
         async def shown(session: Session) -> Response[bytes]:
-            return await _card(use, session, approval_id)
+            return await show_card(use, session, approval_id)
 
         return await signed_in(use, request, shown)
 
     @post("/a/{approval_id:str}")
-    async def decide(request: Request, approval_id: FromPath[str]) -> Response[bytes]:  # type: ignore[type-arg]
+    async def decided_on(request: Request, approval_id: FromPath[str]) -> Response[bytes]:  # type: ignore[type-arg]
         fields = await form_of(use, request)
 
         async def decided(session: Session) -> Response[bytes]:
@@ -53,7 +52,7 @@ def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
 
         return await changing(use, request, decided, fields)
 
-    return [card, decide]
+    return [card, decided_on]
 
 
 async def _decided(use: Pages, session: Session, approval_id: str, fields: dict[str, str]) -> Response[bytes]:
@@ -67,32 +66,9 @@ async def _decided(use: Pages, session: Session, approval_id: str, fields: dict[
         if not same(brought, prove(is_sure=True)):
             if same(brought, prove(is_sure=False)):
                 return await _again(use, session, approval_id, digest, comment)
-            return await _card(use, session, approval_id, problem=_NOT_SHOWN, comment=comment, status=409)
+            return await show_card(use, session, approval_id, problem=_NOT_SHOWN, comment=comment, status=409)
     body = Decide(decision=verdict, digest=digest, comment=comment.strip() or None, approver=UNSET)
-    try:
-        await use.decide(session.caller, approval_id, body)
-    except (Unauthenticated, ApprovalNotFound, StoreUnavailable):
-        raise
-    except PlacetError as error:
-        return await _card(
-            use, session, approval_id, problem=words_for(error), comment=comment, status=error.status
-        )
-    return go_on(f"/a/{approval_id}")
-
-
-async def _card(
-    use: Pages,
-    session: Session,
-    approval_id: str,
-    *,
-    problem: str = "",
-    comment: str = "",
-    status: int = 200,
-) -> Response[bytes]:
-    seen = await use.read.get(session.caller, approval_id)
-    most = use.limits.comment_max_chars
-    body = card_pages.card(session, seen, use.ring.sealer, comment_max=most, problem=problem, comment=comment)
-    return page(body, status)
+    return await decide(use, session, approval_id, body)
 
 
 async def _again(
@@ -101,5 +77,5 @@ async def _again(
     """Ask once more, as long as it is still what the card showed."""
     seen = await use.read.get(session.caller, approval_id)
     if seen.approval.status is not Status.PENDING or not same(digest, seen.approval.digest):
-        return await _card(use, session, approval_id, problem=_NOT_SHOWN, comment=comment, status=409)
+        return await show_card(use, session, approval_id, problem=_NOT_SHOWN, comment=comment, status=409)
     return page(card_pages.again(session, seen, use.ring.sealer, comment=comment))

@@ -14,8 +14,10 @@ from placet.application.decide import DecideApproval
 from placet.application.directory import Directory
 from placet.application.feed import Feed
 from placet.application.inbox import Inbox
+from placet.application.intents import Intents
 from placet.application.query import ReadApprovals
 from placet.application.sessions import Session, WebSessions
+from placet.application.sign_on import SignOn
 from placet.domain.error_terms import ForbiddenReason
 from placet.domain.errors import (
     ApprovalNotFound,
@@ -47,6 +49,8 @@ class Pages(Struct, frozen=True, kw_only=True):
     directory: Directory
     inbox: Inbox
     feed: Feed
+    intents: Intents
+    sign_on: SignOn
     read: ReadApprovals
     decide: DecideApproval
     ring: KeyringFile
@@ -76,6 +80,7 @@ async def signed_in(
     is_used: bool = True,
 ) -> Response[Any]:
     """A page for whoever has signed in; others sign in first, and come back to it."""
+    session = None
     try:
         for _ in range(JUDGED_MAX):
             session = await use.sessions.find(_held(use, request), is_used=is_used)
@@ -89,7 +94,7 @@ async def signed_in(
         onward = f"?next={path}" if request.method in {"GET", "HEAD"} and _NEXT.fullmatch(path) else ""
         return go_on(f"/signin{onward}")
     except PlacetError as error:
-        return trouble(error)
+        return trouble(error, session)
 
 
 async def changing(
@@ -143,11 +148,10 @@ async def form_of(
 
 
 def _held(use: Pages, request: Request) -> str:  # type: ignore[type-arg]
-    """What the browser holds. Given twice, nobody can tell which is meant."""
-    if not use.origin.is_secure and not is_here(use, request):
+    """What the browser holds of its session."""
+    if not is_private(use, request):
         raise Unauthenticated  # a cookie that others on the way could have read
-    sent = request.headers.getall("cookie", [])
-    found = [value for header in sent for name, value in _cookies(header) if name == use.origin.cookie]
+    found = cookies_of(request, use.origin.cookie)
     if len(found) != 1:
         raise Unauthenticated
     return found[0]
@@ -164,6 +168,17 @@ async def session_of(use: Pages, request: Request) -> Session | None:  # type: i
 def is_here(use: Pages, request: Request) -> bool:  # type: ignore[type-arg]
     """Whether a request comes from a browser on this very machine, as far as it can tell."""
     return use.origin.is_here(request.url.hostname, request.headers.keys())
+
+
+def is_private(use: Pages, request: Request) -> bool:  # type: ignore[type-arg]
+    """Whether nobody on the way can read along: over https, or on this very machine."""
+    return use.origin.is_secure or is_here(use, request)
+
+
+def cookies_of(request: Request, name: str) -> Sequence[str]:  # type: ignore[type-arg]
+    """What a browser sent under a name; given twice, nobody can tell which is meant."""
+    sent = request.headers.getall("cookie", [])
+    return [value for header in sent for known, value in _cookies(header) if known == name]
 
 
 def _cookies(header: str) -> Sequence[tuple[str, str]]:
@@ -183,22 +198,22 @@ def page(body: bytes, status: int = 200) -> Response[bytes]:
     return Response(body, status_code=status, media_type=_HTML, headers=dict(HEADERS))
 
 
-def notice(title: str, words: str, status: int) -> Response[bytes]:
+def notice(title: str, words: str, status: int, session: Session | None = None) -> Response[bytes]:
     """A page that says one thing."""
-    return page(pages.notice(title, words), status)
+    return page(pages.notice(title, words, session), status)
 
 
-def go_on(path: str, headers: dict[str, str] | None = None) -> Response[bytes]:
+def go_on(path: str) -> Response[bytes]:
     """Go on to another page, with GET (RFC 9110 §15.4.4)."""
-    return Response(b"", status_code=303, headers={**HEADERS, "location": path, **(headers or {})})
+    return Response(b"", status_code=303, headers={**HEADERS, "location": path})
 
 
-def trouble(error: PlacetError) -> Response[bytes]:
+def trouble(error: PlacetError, session: Session | None = None) -> Response[bytes]:
     """A page that says why not."""
     if isinstance(error, ApprovalNotFound):
         words = "There is no such approval, or none that you may see."
-        return notice("Nothing is here", words, error.status)
-    return notice("That did not work", error.detail, error.status)
+        return notice("Nothing is here", words, error.status, session)
+    return notice("That did not work", error.detail, error.status, session)
 
 
 def words_for(error: PlacetError) -> str:

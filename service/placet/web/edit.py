@@ -6,14 +6,13 @@ from typing import Any, Final
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 
 from placet.application.commands import Decide
 from placet.application.query import Seen
 from placet.application.sessions import Session
 from placet.domain.admission import Fault, FaultKind, admit_value
 from placet.domain.canonical import canonicalize
-from placet.domain.errors import ApprovalNotFound, PlacetError, StoreUnavailable, Unauthenticated
 from placet.domain.fault_words import place_in, words_of
 from placet.domain.limits import Limits
 from placet.domain.model import Status, Verdict
@@ -26,15 +25,15 @@ from placet.web.common import (
     comment_of,
     form_of,
     get,
-    go_on,
     lines_of,
     notice,
     page,
     post,
     signed_in,
-    words_for,
 )
+from placet.web.deciding import decide
 from placet.web.security import receipt_of_changes, same
+from placet.web.showing import Written, show_form
 
 _BACK: Final = "back"
 _STEPS: Final = frozenset({_BACK, "preview", Verdict.EDIT.value})
@@ -46,14 +45,6 @@ _CHANGED_MEANWHILE: Final = (
 )
 _SAME: Final = "This changes nothing. Change something, or approve it as it is on its card."
 _NOT_SHOWN: Final = "Nothing was decided: you were not shown these changes. Here they are."
-
-
-class _Written(Struct, frozen=True, kw_only=True):
-    """What somebody wrote: of which card, the other input, and what they say of it."""
-
-    digest: str
-    text: str
-    comment: str
 
 
 class _Unusable(Exception):  # noqa: N818 - told to whoever wrote it
@@ -71,7 +62,7 @@ def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
     @get("/a/{approval_id:str}/edit")
     async def form(request: Request, approval_id: FromPath[str]) -> Response[bytes]:  # type: ignore[type-arg]
         async def shown(session: Session) -> Response[bytes]:
-            return _form(use, session, await use.read.get(session.caller, approval_id))
+            return show_form(use, session, await use.read.get(session.caller, approval_id))
 
         return await signed_in(use, request, shown)
 
@@ -89,7 +80,7 @@ def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
 
 
 async def _edited(use: Pages, session: Session, approval_id: str, fields: dict[str, str]) -> Response[bytes]:
-    written = _Written(
+    written = Written(
         digest=fields.get("digest", ""), text=lines_of(fields.get("input", "")), comment=comment_of(fields)
     )
     step = fields.get("decision", "")
@@ -97,11 +88,11 @@ async def _edited(use: Pages, session: Session, approval_id: str, fields: dict[s
         return notice("Nothing was decided", "The form was not complete: open the card again.", 422)
     seen = await use.read.get(session.caller, approval_id)
     if step == _BACK:
-        return _form(use, session, seen, written)
+        return show_form(use, session, seen, written)
     try:
         value = _admitted(written.text, use.limits)
     except _Unusable as fault:
-        return _form(use, session, seen, written, fault.words, fault.status)
+        return show_form(use, session, seen, written, fault.words, fault.status)
     problem = ""
     changed = canonicalize(value)
     proof = receipt_of_changes(use.ring.sealer, session.csrf, approval_id, written.digest, changed)
@@ -129,17 +120,17 @@ def _admitted(text: str, limits: Limits) -> Any:  # noqa: ANN401 - JSON of any s
 
 
 def _preview(
-    use: Pages, session: Session, seen: Seen, written: _Written, changed: bytes, problem: str
+    use: Pages, session: Session, seen: Seen, written: Written, changed: bytes, problem: str
 ) -> Response[bytes]:
     """What the other input changes, as long as it is still what was to be changed."""
     approval = seen.approval
     if approval.status is not Status.PENDING or not same(written.digest, approval.digest):
-        return _form(use, session, seen, written, _CHANGED_MEANWHILE, 409)
+        return show_form(use, session, seen, written, _CHANGED_MEANWHILE, 409)
     why_not = card_pages.why_not_edit(session, seen)
     if why_not:
-        return _form(use, session, seen, written)
+        return show_form(use, session, seen, written)
     if approval.input is not None and changed == bytes(approval.input):
-        return _form(use, session, seen, written, _SAME, 422)
+        return show_form(use, session, seen, written, _SAME, 422)
     body = edit_pages.preview(
         session,
         seen,
@@ -153,7 +144,7 @@ def _preview(
 
 
 async def _decided(
-    use: Pages, session: Session, approval_id: str, written: _Written, value: object
+    use: Pages, session: Session, approval_id: str, written: Written, value: object
 ) -> Response[bytes]:
     body = Decide(
         decision=Verdict.EDIT,
@@ -162,33 +153,4 @@ async def _decided(
         input=value,
         approver=UNSET,
     )
-    try:
-        await use.decide(session.caller, approval_id, body)
-    except (Unauthenticated, ApprovalNotFound, StoreUnavailable):
-        raise
-    except PlacetError as error:
-        seen = await use.read.get(session.caller, approval_id)
-        return _form(use, session, seen, written, words_for(error), error.status)
-    return go_on(f"/a/{approval_id}")
-
-
-def _form(
-    use: Pages,
-    session: Session,
-    seen: Seen,
-    written: _Written | None = None,
-    problem: str = "",
-    status: int = 200,
-) -> Response[bytes]:
-    """The page to write on, with what was written so far; for whoever may not, words and no form."""
-    why_not = card_pages.why_not_edit(session, seen)
-    body = edit_pages.edit(
-        session,
-        seen,
-        text=None if written is None else written.text,
-        comment="" if written is None else written.comment,
-        comment_max=use.limits.comment_max_chars,
-        problem=problem,
-        why_not=why_not,
-    )
-    return page(body, 403 if why_not and status < 400 else status)  # noqa: PLR2004 - any refusal
+    return await decide(use, session, approval_id, body, written.text)

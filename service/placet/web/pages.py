@@ -1,11 +1,13 @@
 """What all pages are made with, and those that say little: signing in, and notices."""
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 
 from placet.application.sessions import Session
+from placet.domain.people import Issuer, SignIn
 from placet.domain.presentation import Budget
 from placet.domain.text import visible
 from placet.web.render import render
@@ -16,10 +18,11 @@ _STATE_CHARS: Final = 16
 
 
 class Who(Struct, frozen=True):
-    """Who has signed in, as pages show them."""
+    """Who has signed in, as pages show them; ``anew``: how they do that again, where it is time to."""
 
     name: str
     csrf: str
+    anew: SignIn | None = None
 
 
 def state_of(*parts: object) -> str:
@@ -31,15 +34,43 @@ def who(session: Session) -> Who:
     """The person of a session."""
     principal = session.caller.principal
     voter = session.caller.authority.voter(principal)
-    return Who(name=visible(voter.person.display_name or voter.person.id), csrf=session.csrf)
+    name = visible(voter.person.display_name or voter.person.id)
+    return Who(name=name, csrf=session.csrf, anew=_anew(session) if session.is_aged else None)
 
 
-def sign_in(next_: str, problem: str = "", session: Session | None = None) -> bytes:
-    """Where somebody signs in, and goes on to ``next_``; ``session``: whoever has signed in already."""
-    shown = None if session is None else who(session)
-    return render("signin.html", session=shown, here="signin", next=next_, problem=problem)
+def _anew(session: Session) -> SignIn | None:
+    word, signers = session.signed_in.vouched, session.caller.authority.sign_ins
+    return next((each.sign_in for each in signers if word is not None and each.iss == word.iss), None)
 
 
-def notice(title: str, words: str) -> bytes:
+def sign_in(
+    next_: str, issuers: Sequence[Issuer], problem: str = "", session: Session | None = None
+) -> bytes:
+    """Where somebody signs in, and goes on to ``next_``.
+
+    Args:
+        next_: A page of ours.
+        issuers: Those that sign people in; without any, a link does.
+        problem: Why they were not signed in.
+        session: Of whoever has signed in already.
+    """
+    shown, ways = None if session is None else who(session), [each.sign_in for each in issuers]
+    return render("signin.html", session=shown, here="signin", next=next_, ways=ways, problem=problem)
+
+
+def leaving(address: str, label: str, *, is_step_up: bool) -> bytes:
+    """On the way to an issuer."""
+    return render(
+        "leaving.html", session=None, here="signin", address=address, label=label, is_step_up=is_step_up
+    )
+
+
+def returning(name: str, brought: Mapping[str, str]) -> bytes:
+    """On the way back from one, with what somebody brings."""
+    return render("returning.html", session=None, here="signin", name=name, brought=brought)
+
+
+def notice(title: str, words: str, session: Session | None = None) -> bytes:
     """A page that says one thing."""
-    return render("notice.html", session=None, here="", title=title, words=words)
+    shown = None if session is None else who(session)
+    return render("notice.html", session=shown, here="", title=title, words=words)

@@ -16,6 +16,8 @@ from ipaddress import ip_address
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
+from litestar.datastructures import Cookie
+
 from placet.domain.canonical import sha256_hex
 from placet.settings.parsing import is_loopback
 from placet.tokens.seal import Sealer
@@ -52,6 +54,7 @@ class Origin:
 
     def __init__(self, public_url: str) -> None:
         parts = urlsplit(public_url)
+        self.public_url = public_url
         self.public = _as_browsers_say(parts)
         self.is_secure = parts.scheme == "https"
         # A browser sends cookies to every port of a host: two services on one machine have two names.
@@ -67,16 +70,23 @@ class Origin:
         names = (host or "", urlsplit(self.public).hostname or "")
         return all(map(is_loopback, names)) and not any(map(_FORWARDED.fullmatch, headers))
 
-    def set_cookie(self, held: str) -> str:
-        """The header that gives a browser its session."""
-        return self._cookie(held)
+    def cookie_of(self, suffix: str, value: str, *, max_age_s: int | None = None) -> Cookie:
+        """A cookie for pages of this origin, out of reach of scripts.
 
-    def end_cookie(self) -> str:
-        """The header that takes it away."""
-        return self._cookie("") + "; Max-Age=0"
-
-    def _cookie(self, value: str) -> str:
-        return f"{self.cookie}={value}; Path=/; HttpOnly; SameSite=Lax" + ("; Secure" * self.is_secure)
+        Args:
+            suffix: What is added to the name of a session's.
+            value: What it holds.
+            max_age_s: How long the browser keeps it: until it is closed where that is ``None``; 0 ends it.
+        """
+        return Cookie(
+            key=f"{self.cookie}{suffix}",
+            value=value,
+            max_age=max_age_s,
+            path="/",
+            httponly=True,
+            samesite="lax",
+            secure=self.is_secure,
+        )
 
     def sent_it(self, origin: str | None, site: str | None) -> bool:
         """Whether a request that changes something came from a page of ours.

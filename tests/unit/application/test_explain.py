@@ -46,7 +46,7 @@ def test_every_channel_of_a_person_is_named() -> None:
             a_rule(step_up=True, channels=frozenset({"web"})),
             {},
             "ann",
-            "has to sign in again first, and only the web can ask for that",
+            "has to sign in again for it, and there is no issuer here that signs them in",
         ),
         (
             a_rule(quorum=2),

@@ -10,13 +10,8 @@ from typing import Any
 
 import pytest
 
-from placet.application.issuer_documents import (
-    DOCUMENT_MAX_BYTES,
-    MAX_AGE_MAX_S,
-    MAX_AGE_MIN_S,
-    IssuerDocuments,
-    IssuerFault,
-)
+from placet.application.issuer_calls import DOCUMENT_MAX_BYTES, IssuerCalls, IssuerFault
+from placet.application.issuer_documents import MAX_AGE_MAX_S, MAX_AGE_MIN_S, IssuerDocuments
 from placet.domain.people import Issuer
 from tests.certificates import self_signed
 from tests.issuer import Server, a_key, an_issuer, jwks, serving
@@ -49,13 +44,13 @@ def trusted(directory: Path, monkeypatch: pytest.MonkeyPatch) -> ssl.SSLContext:
 async def fault_of(issuer: Issuer, timeout_s: float = 5.0) -> str:
     """What is wrong with it, to operators."""
     with pytest.raises(IssuerFault) as caught:
-        await IssuerDocuments(timeout_s).keys(issuer)
+        await IssuerDocuments(IssuerCalls(timeout_s)).keys(issuer)
     return str(caught.value)
 
 
 async def test_keys_are_found_by_discovery(server: Server) -> None:
     """The configuration says where they are; we say who we are, and nothing of why."""
-    found = await IssuerDocuments().keys(of(server))
+    found = await IssuerDocuments(IssuerCalls()).keys(of(server))
     assert found.keys.find("EdDSA", "k1") is not None
     assert server.asked == [CONFIGURATION, "/keys"]
     told = server.headers[0]
@@ -68,14 +63,14 @@ async def test_a_path_of_the_issuer_stays(server: Server) -> None:
     server.url += "/realms/x"
     configuration = {"issuer": server.url + "/", "jwks_uri": server.url.removesuffix("/realms/x") + "/keys"}
     server.documents["/realms/x" + CONFIGURATION] = configuration
-    await IssuerDocuments().keys(of(server, iss=server.url + "/"))
+    await IssuerDocuments(IssuerCalls()).keys(of(server, iss=server.url + "/"))
     assert server.asked[0] == "/realms/x" + CONFIGURATION
     assert "is of another issuer" in await fault_of(of(server))
 
 
 async def test_a_configured_address_of_keys_is_asked_alone(server: Server) -> None:
     """Without discovery, and wherever the issuer itself is."""
-    found = await IssuerDocuments().keys(an_issuer(jwks_url=server.url + "/keys"))
+    found = await IssuerDocuments(IssuerCalls()).keys(an_issuer(jwks_url=server.url + "/keys"))
     assert found.keys.find("EdDSA", "k1") is not None
     assert server.asked == ["/keys"]
 
@@ -103,7 +98,7 @@ async def test_keys_may_be_kept_for_as_long_as_the_answer(
 ) -> None:
     """Within five minutes and a day; what was spent in a cache on the way is taken off."""
     server.publish(a_key(), **told)
-    assert (await IssuerDocuments().keys(of(server))).max_age_s == max_age_s
+    assert (await IssuerDocuments(IssuerCalls()).keys(of(server))).max_age_s == max_age_s
 
 
 async def test_a_configuration_of_somebody_else_is_refused(server: Server) -> None:
@@ -114,11 +109,18 @@ async def test_a_configuration_of_somebody_else_is_refused(server: Server) -> No
     assert "/keys" not in server.asked
 
 
-@pytest.mark.parametrize("uri", [None, 7, ["x"], ...])
+@pytest.mark.parametrize("uri", [None, ...])
 async def test_a_configuration_says_where_the_keys_are(server: Server, uri: Any) -> None:
     """As a text."""
     server.documents[CONFIGURATION] = {"issuer": server.url, **({} if uri is ... else {"jwks_uri": uri})}
     assert "says nowhere where the keys are" in await fault_of(of(server))
+
+
+async def test_a_configuration_of_other_types_is_not_understood(server: Server) -> None:
+    """Which is told without what stands there."""
+    server.documents[CONFIGURATION] = {"issuer": server.url, "jwks_uri": ["secret"]}
+    said = await fault_of(of(server))
+    assert said.endswith("can't be understood: Expected `str | null`, got `array` - at `$.jwks_uri`.")
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"<html>", b'{"issuer": 1, "issuer": 2}', b"[" * 200_000])
@@ -142,7 +144,7 @@ async def test_a_large_answer_is_not_read(server: Server) -> None:
     """Up to the bound it is; beyond it, and without an end, it is not."""
     most = json.dumps(jwks(a_key())).encode().ljust(DOCUMENT_MAX_BYTES)
     server.documents["/keys"] = (200, {}, most)
-    await IssuerDocuments().keys(of(server))
+    await IssuerDocuments(IssuerCalls()).keys(of(server))
     server.documents["/keys"] = (200, {}, most + b" ")
     assert f"more than {DOCUMENT_MAX_BYTES} bytes" in await fault_of(of(server))
 
@@ -228,14 +230,14 @@ async def test_a_proxy_of_the_environment_does_not_see_this_machine(
     """It could not reach it anyway."""
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:1")
-    assert (await IssuerDocuments().keys(of(server))).keys.keys != ()
+    assert (await IssuerDocuments(IssuerCalls()).keys(of(server))).keys.keys != ()
 
 
 async def test_a_certificate_must_be_good(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of an authority that this machine trusts; one more can be named by SSL_CERT_FILE."""
     async with serving(trusted(tmp_path, monkeypatch)) as server:
         server.publish(a_key())
-        assert (await IssuerDocuments().keys(of(server))).keys.keys != ()
+        assert (await IssuerDocuments(IssuerCalls()).keys(of(server))).keys.keys != ()
         monkeypatch.delenv("SSL_CERT_FILE")
         assert "can't be reached: ConnectError" in await fault_of(of(server))
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "gone.pem"))

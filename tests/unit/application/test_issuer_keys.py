@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from placet.application.issuer_documents import IssuerFault, KeySet
+from placet.application.issuer_calls import IssuerFault
+from placet.application.issuer_documents import KeySet
 from placet.application.issuer_keys import ASK_EVERY_S, RETRY_EVERY_S, STALE_MAX_S, IssuerKeys
 from placet.domain.errors import IssuerUnavailable
 from placet.domain.people import Issuer

@@ -12,6 +12,7 @@ from placet.cli.announce import announce
 from placet.cli.console import Console
 from placet.cli.context import Context
 from placet.domain.errors import StoreUnavailable
+from placet.domain.people import Issuer, SignIn
 from placet.settings import ServerSettings, Settings, StoreSettings, load
 from placet.settings.secret import Secret
 from placet.store.connection import Finding, Level
@@ -52,10 +53,29 @@ class Sessions:
         return f"{tenant}.{person}"
 
 
-def a_service(settings: Settings, *findings: Finding, tenants: Sequence[str] | None = ()) -> Any:
+class Snapshots:
+    """Says who has a credential, and who signs people in."""
+
+    def __init__(self, *approvers: str, sign_ins: Sequence[Issuer] = ()) -> None:
+        self._approvers = approvers
+        self.sign_ins = sign_ins
+
+    async def snapshot(self, _tenant: str) -> Any:
+        """Of any tenant."""
+        return SimpleNamespace(approvers=self._approvers, clients={})
+
+
+def a_service(
+    settings: Settings,
+    *findings: Finding,
+    tenants: Sequence[str] | None = (),
+    sign_ins: Sequence[Issuer] = (),
+) -> Any:
     """A service that answers, as far as it is looked at."""
     store = SimpleNamespace(findings=findings, registry=Registry(tenants))
-    services = SimpleNamespace(store=store, enrolment=Enrolment(), sessions=Sessions())
+    services = SimpleNamespace(
+        store=store, enrolment=Enrolment(), sessions=Sessions(), directory=Snapshots(sign_ins=sign_ins)
+    )
     return SimpleNamespace(settings=settings, services=services, metrics_url="http://127.0.0.1:9420/metrics")
 
 
@@ -77,6 +97,17 @@ async def test_an_external_store_is_named_without_its_credentials() -> None:
     assert "! Answers may be lost in a crash.\n" in shown
     assert "hunter2" not in shown
     assert "  Data " not in shown
+
+
+async def test_people_are_told_where_they_sign_in() -> None:
+    """Where issuers let them in nobody gets a link, and it is said where they begin."""
+    issuers = [
+        Issuer(iss="https://x", tenant="default", sign_in=SignIn(name=name, client_id="c", label=label))
+        for name, label in (("b", "B login"), ("a", "A login"))
+    ]
+    shown = await banner(load({"HOME": "/home/x"}), sign_ins=issuers)
+    assert "Approvers sign in with A login or B login:\n    http://127.0.0.1:8420/inbox\n" in shown
+    assert "signin" not in shown
 
 
 async def test_replicas_are_part_of_what_it_keeps_its_word_with() -> None:
@@ -134,17 +165,6 @@ async def test_the_usual_directory_needs_no_option() -> None:
     await announce(a_service(load({"HOME": "/home/x"})), context)
     assert "    placet demo  " in err.getvalue()
     assert "--data-dir" not in err.getvalue()
-
-
-class Snapshots:
-    """Says who has a credential."""
-
-    def __init__(self, *approvers: str) -> None:
-        self._approvers = approvers
-
-    async def snapshot(self, _tenant: str) -> Any:
-        """Of any tenant."""
-        return SimpleNamespace(approvers=self._approvers, clients={})
 
 
 async def hint(files: Files, *approvers: str) -> str:

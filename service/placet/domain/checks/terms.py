@@ -115,7 +115,7 @@ def _faults_of_block(path: Path, terms: Terms, block: Stricter) -> Iterator[Faul
         ),
         "self_approval": (block.self_approval is True and not terms.self_approval, "self_approval = false"),
         "hidden_input": (block.hidden_input is True and not terms.hidden_input, "hidden_input = false"),
-        "step_up": (block.step_up is False and terms.step_up, "step_up = true"),
+        "step_up": (block.step_up is False and terms.step_up is not False, "step_up = true"),
     }
     for name, (is_looser, remedy) in loosened.items():
         if is_looser:

@@ -1,0 +1,163 @@
+"""Signing in with an issuer: there, and back with what it says, for a session or for one decision.
+
+The address that an issuer sends people back to changes nothing: whatever follows links by itself may open it.
+Its page sends on, from this browser, what it was given.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from litestar import Request, Response
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
+from msgspec import structs
+
+from placet.application.sessions import Session
+from placet.application.sign_on import Flow, NotSignedOn, Returned
+from placet.domain.errors import IssuerUnavailable, PlacetError, Unauthenticated
+from placet.domain.people import Issuer
+from placet.domain.vouched import StepUp
+from placet.web import pages
+from placet.web.common import (
+    Pages,
+    Refused,
+    form_of,
+    get,
+    go_on,
+    is_private,
+    notice,
+    page,
+    post,
+    safe_next,
+    session_of,
+    signed_in,
+    trouble,
+)
+from placet.web.deciding import back_at, decide, label_of, leave, undecided
+from placet.web.flows import ended, flow_of
+from placet.web.showing import NOTHING_DECIDED
+
+_RETURNED: Final = tuple(field.name for field in structs.fields(Returned))
+_BEGUN_ELSEWHERE: Final = "This sign-in was not begun in this browser, or is over already. Begin it again."
+_SOMEBODY_ELSE: Final = "You signed in as somebody else: this page is of another person."
+
+
+def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
+    """The routes."""
+
+    @post("/signin/{name:str}")
+    async def begin(request: Request, name: FromPath[str]) -> Response[bytes]:  # type: ignore[type-arg]
+        fields = await form_of(use, request)
+        issuer = await _issuer(use, name)
+        if not is_private(use, request):
+            words = "Signing in takes https. Ask whoever runs the service for its address."
+            return notice("You are not signed in", words, 403)
+        return await leave(use, issuer, use.sign_on.flow(issuer, safe_next(fields.get("next", ""))))
+
+    @get("/signin/{name:str}")
+    async def back(request: Request, name: FromPath[str]) -> Response[bytes]:  # type: ignore[type-arg]
+        brought = {each: request.query_params.get(each, "") for each in (*_RETURNED, "state")}
+        return page(pages.returning(name, brought))
+
+    @post("/signin/{name:str}/back")
+    async def finish(request: Request, name: FromPath[str]) -> Response[bytes]:  # type: ignore[type-arg]
+        fields = await form_of(use, request)
+        issuer = await _issuer(use, name)
+        flow = flow_of(use.origin, use.ring.sealer, request, fields.get("state", ""))
+        if flow is None or flow.iss != issuer.iss:
+            return _signing_in(use, "/inbox", _BEGUN_ELSEWHERE)
+        returned = Returned(**{each: fields.get(each, "") for each in _RETURNED})
+        try:
+            if flow.intent:
+                answer = await _decided(use, request, issuer, flow, returned)
+            else:
+                answer = await _begun(use, request, issuer, flow, returned)
+        except PlacetError as error:
+            answer = trouble(error)
+        answer.set_cookie(ended(use.origin, flow))
+        return answer
+
+    return [begin, back, finish]
+
+
+async def _issuer(use: Pages, name: str) -> Issuer:
+    """The issuer that is called so here.
+
+    Raises:
+        Refused: There is none.
+    """
+    issuer = await use.directory.sign_in(name)
+    if issuer is None:
+        raise Refused(notice("Nothing is here", "Nobody signs in this way.", 404))
+    return issuer
+
+
+def _signing_in(use: Pages, onward: str, problem: str, status: int = 401) -> Response[bytes]:
+    return page(pages.sign_in(onward, use.directory.sign_ins, problem), status)
+
+
+async def _begun(
+    use: Pages,
+    request: Request,  # type: ignore[type-arg]
+    issuer: Issuer,
+    flow: Flow,
+    returned: Returned,
+) -> Response[bytes]:
+    """A session of whoever has signed in; one that the browser had is over."""
+    former = await session_of(use, request)
+    try:
+        signed = await use.sign_on.finish(issuer, flow, back_at(use, issuer), returned)
+        held = await use.sessions.begin(issuer, signed.proof)
+    except NotSignedOn as why:
+        return _signing_in(use, flow.onward, f"{label_of(issuer)}: {why}")
+    except Unauthenticated:
+        problem = f"{label_of(issuer)} says who you are, and nobody of this service is called so."
+        return _signing_in(use, flow.onward, problem, 403)
+    except IssuerUnavailable:
+        problem = f"{label_of(issuer)} can't be reached. Try again in a moment."
+        return _signing_in(use, flow.onward, problem, 503)
+    if former is not None:
+        await use.sessions.end(former.held)
+    answer = go_on(flow.onward)
+    answer.set_cookie(use.origin.cookie_of("", held))
+    return answer
+
+
+async def _decided(
+    use: Pages,
+    request: Request,  # type: ignore[type-arg]
+    issuer: Issuer,
+    flow: Flow,
+    returned: Returned,
+) -> Response[bytes]:
+    """The decision that somebody has just signed in for, in the session that it was made in."""
+    session = await session_of(use, request)
+    intent = None if session is None else await use.intents.take(session, flow.intent)
+    if session is None or intent is None:
+        words = "You are signed in no more, or this was decided already. Open the card again."
+        return notice(NOTHING_DECIDED, words, 403)
+    step_up, problem = await _stepped_up(use, session, issuer, flow, returned)
+
+    async def done(now: Session) -> Response[Any]:
+        if step_up is None:
+            return await undecided(use, now, intent, f"{NOTHING_DECIDED}. {problem}", 409)
+        afresh = structs.replace(now, caller=structs.replace(now.caller, step_up=step_up))
+        return await decide(use, afresh, intent.approval, intent.body, intent.text)
+
+    return await signed_in(use, request, done)
+
+
+async def _stepped_up(
+    use: Pages, session: Session, issuer: Issuer, flow: Flow, returned: Returned
+) -> tuple[StepUp | None, str]:
+    """How whoever the session is of has just signed in, or why that does not do."""
+    try:
+        signed = await use.sign_on.finish(issuer, flow, back_at(use, issuer), returned)
+    except NotSignedOn as why:
+        return None, f"{label_of(issuer)}: {why}"
+    except IssuerUnavailable:
+        return None, f"{label_of(issuer)} can't be reached. Try again in a moment."
+    word = session.signed_in.vouched
+    if word is None or word.subject != signed.proof.vouched.subject:
+        return None, _SOMEBODY_ELSE
+    return signed.step_up, ""

@@ -1,0 +1,441 @@
+"""Signing in with an OIDC issuer: there and back, for a session of whom it says."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from redis.asyncio import Redis
+
+from placet.application.sessions import LinksClosed
+from placet.domain.limits import SIGN_ON_MS
+from tests.browsing import Browser, words
+from tests.factories import ManualClock
+from tests.harness import BASE_URL, Harness, opened
+from tests.issuer import Server, a_key, serving
+from tests.provider import CLIENT_ID, SECRET, Provider, address_in, returned, signed_on
+from tests.rulefiles import Files
+
+POLICY = """
+[[rules]]
+name = "all"
+capabilities = ["*"]
+approvers = { groups = ["ops"] }
+"""
+DIRECTORY = """
+[issuers."{url}"]
+groups_claim = "groups"
+
+[issuers."{url}".sign_in]
+name = "login"
+client_id = "{client_id}"
+client_secret_file = "{secret_file}"
+label = "Example <login>"
+
+[[people]]
+id = "ann"
+name = "Ann Marsh"
+groups = ["ops"]
+oidc = [{{ iss = "{url}", sub = "u-1" }}]
+
+[[people]]
+id = "zed"
+tenant = "abroad"
+"""
+ELSEWHERE = "This sign-in was not begun in this browser, or is over already."
+
+
+class Scene:
+    """A service whose people sign in with a provider."""
+
+    def __init__(self, h: Harness, files: Files, provider: Provider, secret_file: Path) -> None:
+        self.h = h
+        self.files = files
+        self.provider = provider
+        self.secret_file = secret_file
+
+    def browser(self) -> Browser:
+        """A new one."""
+        return Browser(self.h)
+
+    async def rewritten(self, *changes: tuple[str, str], policy: str = POLICY) -> None:
+        """Put another directory in force."""
+        self.files.write(policy, written(self.provider.server, self.secret_file, *changes))
+        await self.h.services.activation.reload()
+
+    async def without_sign_in(self) -> None:
+        """Put a directory in force whose issuer has tokens for the API, and signs nobody in."""
+        text = written(self.provider.server, self.secret_file)
+        start, end = text.index(f'[issuers."{self.provider.server.url}".sign_in]'), text.index("[[people]]")
+        self.files.write(POLICY, text[:start] + 'audience = "placet"\n' + text[end:])
+        await self.h.services.activation.reload()
+
+    async def refused(self, **claims: Any) -> str:
+        """What a person is told who comes with these claims, and is not signed in."""
+        self.provider.claimed = claims
+        browser = self.browser()
+        answer = await signed_on(browser, self.provider)
+        assert (await browser.get("/inbox")).status_code == 303
+        assert answer.status_code in {401, 403, 503}
+        return words(answer)
+
+
+def written(server: Server, secret_file: Path, *changes: tuple[str, str]) -> str:
+    """The directory."""
+    text = DIRECTORY.format(url=server.url, client_id=CLIENT_ID, secret_file=secret_file)
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+@pytest.fixture
+async def scene(
+    client: Redis, ring_directory: Path, tmp_path: Path, clock: ManualClock
+) -> AsyncIterator[Scene]:
+    """The stage, over a store of every kind in turn."""
+    secret_file = tmp_path / "oidc-secret"
+    secret_file.write_text(f"{SECRET}\n")
+    async with serving() as server:
+        files = Files(tmp_path, POLICY, written(server, secret_file))
+        async with opened(client, ring_directory, clock, rules=files.source) as h:
+            await h.client("runtime")
+            await h.client("runtime", tenant="abroad")
+            yield Scene(h, files, Provider(server, clock), secret_file)
+
+
+class TestThereAndBack:
+    """The whole way."""
+
+    async def test_whom_the_directory_knows_is_signed_in(self, scene: Scene) -> None:
+        """As who they are there; they come out where they wanted to go."""
+        browser = scene.browser()
+        form = await browser.get("/signin?next=/a/apr_1")
+        assert "Sign in with Example &lt;login&gt;" in form.text
+        assert 'name="secret"' not in form.text
+        answer = await signed_on(browser, scene.provider, onward="/a/apr_1")
+        assert (answer.status_code, answer.headers["location"]) == (303, "/a/apr_1")
+        inbox = await browser.get("/inbox")
+        assert "Ann Marsh" in inbox.text
+        assert [name for name, value in browser.cookies.items() if value.strip('"')] == ["placet-8420"]
+
+    async def test_it_is_asked_as_the_standard_has_it(self, scene: Scene) -> None:
+        """OIDC Core §3.1.2.1, RFC 7636 §4.3; who we are is said as RFC 6749 §2.3.1 spells it."""
+        leaving = await scene.browser().post("/signin/login", {"next": "/inbox"})
+        address = address_in(leaving)
+        asked = parse_qs(urlsplit(address).query)
+        assert address.startswith(f"{scene.provider.server.url}/authorize?")
+        random = [asked.pop(name) for name in ("state", "nonce", "code_challenge")]
+        assert [len(values[0]) for values in random] == [43, 43, 43]
+        assert asked == {
+            "response_type": ["code"],
+            "client_id": [CLIENT_ID],
+            "redirect_uri": [f"{BASE_URL}/signin/login"],
+            "scope": ["openid profile email"],
+            "code_challenge_method": ["S256"],
+        }
+        await signed_on(scene.browser(), scene.provider)
+        (form,) = scene.provider.redeemed
+        assert (form["client_id"], form["client_secret"]) == (CLIENT_ID, SECRET)
+
+    async def test_a_stranger_is_signed_in_with_the_groups_they_are_said_to_be_in(self, scene: Scene) -> None:
+        """They decide by those, for a quarter of an hour; then they sign in anew."""
+        scene.provider.claimed = {"sub": "u-9", "name": "Nina", "groups": ["ops"]}
+        browser = scene.browser()
+        await signed_on(browser, scene.provider)
+        runtime = await scene.h.client("runtime2")
+        asked = await runtime.asked(expires_in_ms=3_600_000)
+        assert "Nina" in (await browser.get("/inbox")).text
+        scene.h.clock.move(15 * 60_000)
+        assert (await browser.card(asked["id"]))["digest"] == asked["digest"]
+        scene.h.clock.move(1_000)
+        gone = await browser.get(f"/a/{asked['id']}")
+        assert gone.status_code == 404
+        for page in (gone, await browser.get("/inbox")):
+            assert "until you sign in again, none of them counts here" in words(page)
+        await signed_on(browser, scene.provider)
+        answer = await browser.decide(asked["id"], "approve")
+        assert answer.status_code == 303, words(answer)
+
+    async def test_a_session_before_it_is_over(self, scene: Scene) -> None:
+        """Whoever held it holds nothing any more."""
+        browser = scene.browser()
+        await signed_on(browser, scene.provider)
+        held = dict(browser.cookies)
+        await signed_on(browser, scene.provider)
+        assert browser.cookies["placet-8420"] != held["placet-8420"]
+        browser.cookies = held
+        assert (await browser.get("/inbox")).status_code == 303
+
+    async def test_whoever_is_taken_out_is_signed_out(self, scene: Scene) -> None:
+        """So is everybody when the issuer signs nobody in any more."""
+        browser = scene.browser()
+        await signed_on(browser, scene.provider)
+        await scene.rewritten(('name = "login"', 'name = "other"'))
+        assert (await browser.get("/inbox")).status_code == 200
+        await scene.without_sign_in()
+        assert (await browser.get("/inbox")).status_code == 303
+
+    async def test_two_tabs_sign_in_at_once(self, scene: Scene) -> None:
+        """Each has a flow of its own."""
+        browser = scene.browser()
+        one, two = [address_in(await browser.post("/signin/login", {"next": "/inbox"})) for _ in range(2)]
+        for address in (one, two):
+            answer = await returned(browser, scene.provider.authorize(address))
+            assert answer.status_code == 303
+
+
+class TestNobodyElse:
+    """What does not sign anybody in."""
+
+    @pytest.mark.parametrize(
+        ("claims", "reason"),
+        [
+            ({"nonce": "another"}, "nonce"),
+            ({"nonce": ...}, "nonce"),
+            ({"nonce": 7}, "nonce"),
+            ({"aud": "placet"}, "audience"),
+            ({"aud": [CLIENT_ID, "other"]}, "audience"),
+            ({"azp": "other"}, "audience"),
+            ({"azp": 7}, "claims"),
+            ({"auth_time": "now"}, "claims"),
+            ({"iss": "https://id.example"}, "unknown-issuer"),
+            ({"exp": 1}, "lifetime"),
+            ({"sub": ""}, "claims"),
+        ],
+    )
+    async def test_a_token_that_is_not_of_this_sign_in(
+        self, scene: Scene, caplog: pytest.LogCaptureFixture, claims: dict[str, Any], reason: str
+    ) -> None:
+        """Is refused; the log says why, the page does not."""
+        caplog.set_level(logging.DEBUG)
+        assert "can't be relied on" in await scene.refused(**claims)
+        assert [each.__dict__["reason"] for each in caplog.records if "reason" in each.__dict__] == [reason]
+
+    async def test_a_token_that_somebody_else_signed(self, scene: Scene) -> None:
+        """With a key that the issuer does not show."""
+        scene.provider.key = a_key(number=1)
+        assert "can't be relied on" in await scene.refused()
+
+    async def test_an_access_token_is_none(self, scene: Scene) -> None:
+        """It is told by its type; and one of ours for the API is none where the issuer has no audience."""
+        await signed_on(scene.browser(), scene.provider)
+        token = scene.provider.server.token(aud=CLIENT_ID)
+        answer = await scene.h.http.get("/v1/approvals", headers={"authorization": f"Bearer {token}"})
+        assert answer.status_code == 401
+
+    async def test_a_code_is_of_the_browser_that_began(self, scene: Scene) -> None:
+        """Brought to another (a code of an attacker's own), it signs nobody in."""
+        leaving = await scene.browser().post("/signin/login", {"next": "/inbox"})
+        back = scene.provider.authorize(address_in(leaving))
+        other = scene.browser()
+        answer = await returned(other, back)
+        assert (answer.status_code, other.cookies) == (401, {})
+        assert ELSEWHERE in words(answer)
+        assert scene.provider.redeemed == []
+
+    async def test_a_flow_is_ended_once(self, scene: Scene) -> None:
+        """Also in its own browser."""
+        browser = scene.browser()
+        back = scene.provider.authorize(address_in(await browser.post("/signin/login", {})))
+        assert (await returned(browser, back)).status_code == 303
+        again = await returned(browser, back)
+        assert (again.status_code, ELSEWHERE in words(again)) == (401, True)
+
+    async def test_the_answer_is_of_the_issuer(self, scene: Scene) -> None:
+        """RFC 9207: another's, or none where it says that it says so."""
+        for iss in ("https://id.example", ""):
+            browser = scene.browser()
+            back = scene.provider.authorize(address_in(await browser.post("/signin/login", {})), iss=iss)
+            answer = await returned(browser, back)
+            assert (answer.status_code, "The answer was of somebody else." in words(answer)) == (401, True)
+        assert scene.provider.redeemed == []
+
+    @pytest.mark.parametrize(
+        ("brought", "said"),
+        [
+            ({"error": "access_denied", "code": ""}, "It did not sign you in (access_denied)."),
+            ({"error": "<script>"}, "It did not sign you in."),
+            ({"code": ""}, "The answer was not complete."),
+            ({"code": "x" * 5_000}, "The answer was not complete."),
+            ({"code": "made-up"}, "What you brought back was not taken: perhaps it was used already."),
+        ],
+    )
+    async def test_what_comes_back_without_a_code(
+        self, scene: Scene, caplog: pytest.LogCaptureFixture, brought: dict[str, str], said: str
+    ) -> None:
+        """Signs nobody in; what the issuer says besides is shown to nobody."""
+        browser = scene.browser()
+        back = scene.provider.authorize(address_in(await browser.post("/signin/login", {})), **brought)
+        answer = await returned(browser, back)
+        assert (answer.status_code, said in words(answer)) == (401, True)
+        assert "PRIVATE" not in answer.text + caplog.text
+
+    async def test_whoever_was_away_for_too_long_begins_again(self, scene: Scene, clock: ManualClock) -> None:
+        """Ten minutes, and no more."""
+        for ms, status in ((SIGN_ON_MS, 303), (SIGN_ON_MS + 1, 401)):
+            browser = scene.browser()
+            leaving = await browser.post("/signin/login", {})
+            clock.move(ms)
+            answer = await returned(browser, scene.provider.authorize(address_in(leaving)))
+            assert answer.status_code == status
+
+    async def test_a_flow_can_not_be_made_up(self, scene: Scene) -> None:
+        """Neither changed: it is sealed."""
+        browser = scene.browser()
+        back = scene.provider.authorize(address_in(await browser.post("/signin/login", {})))
+        ((name, value),) = browser.cookies.items()
+        for spoilt in ("", "x", f"{value[:-1]}!", f"A{value}", f"{value.partition('.')[0]}."):
+            browser.cookies = {name: spoilt}
+            assert (await returned(browser, back)).status_code == 401
+        browser.cookies = {"placet-8420-" + "A" * 12: value}
+        state = f"state={'A' * 43}"
+        moved = "&".join(state if part.startswith("state=") else part for part in back.split("&"))
+        assert (await returned(browser, moved)).status_code == 401
+
+    async def test_a_form_of_another_place_begins_nothing(self, scene: Scene) -> None:
+        """Nor ends anything."""
+        stranger = Browser(scene.h, "https://evil.example")
+        for path in ("/signin/login", "/signin/login/back"):
+            answer = await stranger.post(path, {"next": "/inbox"})
+            assert (answer.status_code, stranger.cookies) == (403, {})
+
+    async def test_other_ways_there_are_none(self, scene: Scene) -> None:
+        """Names that no issuer has lead nowhere."""
+        for path in ("/signin/nobody", "/signin/nobody/back"):
+            answer = await scene.browser().post(path, {"next": "/inbox"})
+            assert (answer.status_code, "Nobody signs in this way." in words(answer)) == (404, True)
+
+    async def test_over_plain_http_nobody_signs_in(self, scene: Scene) -> None:
+        """Unless it is on this very machine."""
+        headers = {"x-forwarded-for": "192.0.2.1"}
+        answer = await scene.browser().post("/signin/login", {"next": "/inbox"}, headers=headers)
+        assert (answer.status_code, "Signing in takes https." in words(answer)) == (403, True)
+
+    async def test_an_issuer_that_signs_nobody_in_any_more(self, scene: Scene) -> None:
+        """Since its answer was asked for."""
+        redeem = scene.provider.server.documents["/token"]
+
+        async def meanwhile(writer: asyncio.StreamWriter) -> None:
+            await scene.without_sign_in()
+            await redeem(writer)
+
+        scene.provider.server.documents["/token"] = meanwhile
+        assert "nobody of this service is called so" in await scene.refused()
+
+
+class TestThatCanNotBe:
+    """What an issuer or an operator left undone."""
+
+    async def test_no_link_signs_in_where_an_issuer_does(self, scene: Scene) -> None:
+        """None is made; one that was made before is not taken; sessions of such are over."""
+        await scene.h.approver("ann")
+        await scene.without_sign_in()
+        secret = await scene.h.services.sessions.offer("default", "ann")
+        browser = await scene.browser().signed_in("ann")
+        assert (await browser.get("/inbox")).status_code == 200
+        await scene.rewritten()
+        assert (await browser.get("/inbox")).status_code == 303
+        answer = await scene.browser().post("/signin", {"secret": secret})
+        assert (answer.status_code, "Links sign nobody in here" in words(answer)) == (403, True)
+        with pytest.raises(LinksClosed):
+            await scene.h.services.sessions.offer("default", "ann")
+
+    @pytest.mark.parametrize(
+        "configured",
+        [
+            {"authorization_endpoint": ...},
+            {"authorization_endpoint": "http://192.0.2.1/authorize"},
+            {"authorization_endpoint": "javascript:alert(1)"},
+            {"authorization_endpoint": "https://[x"},
+            {"issuer": "https://id.example"},
+            {"authorization_endpoint": 7},
+        ],
+    )
+    async def test_an_issuer_that_leads_nowhere(self, scene: Scene, configured: dict[str, Any]) -> None:
+        """Sends nobody anywhere."""
+        scene.provider.configured = configured
+        scene.provider.publish()
+        browser = scene.browser()
+        answer = await browser.post("/signin/login", {"next": "/inbox"})
+        assert (answer.status_code, browser.cookies) == (503, {})
+        assert "Example <login> can't be reached. Try again in a moment." in words(answer)
+
+    async def test_an_issuer_that_redeems_nothing(self, scene: Scene) -> None:
+        """Has to be asked again."""
+        scene.provider.configured = {"token_endpoint": ...}
+        scene.provider.publish()
+        assert "can't be reached" in await scene.refused()
+
+    @pytest.mark.parametrize(
+        ("answer", "said"),
+        [
+            ((200, {}, b"[]"), "can't be reached"),
+            ((500, {}, b"<html>"), "can't be reached"),
+            ((302, {"location": "https://evil.example"}, b"{}"), "was not taken"),
+            ((200, {}, b'{"id_token": 7}'), "was not taken"),
+            ((200, {}, b'{"id_token": "x.y.z"}'), "can't be relied on"),
+            ((200, {}, b'{"a": "' + b"x" * 300_000 + b'"}'), "can't be reached"),
+        ],
+    )
+    async def test_what_is_no_answer(
+        self, scene: Scene, answer: tuple[int, dict[str, str], bytes], said: str
+    ) -> None:
+        """Signs nobody in."""
+        scene.provider.token_answer = answer
+        assert said in await scene.refused()
+
+    async def test_the_secret_is_read_anew_each_time(self, scene: Scene) -> None:
+        """It is rotated by writing another; without one nobody signs in."""
+        for text in (None, "", "é"):
+            scene.secret_file.unlink(missing_ok=True)
+            if text is not None:
+                scene.secret_file.write_text(text)
+            assert "can't be reached" in await scene.refused()
+        scene.secret_file.write_text("another")
+        await signed_on(scene.browser(), scene.provider)
+        assert scene.provider.redeemed[-1]["client_secret"] == "another"
+
+    @pytest.mark.parametrize(
+        ("methods", "scheme"),
+        [
+            (["client_secret_basic", "client_secret_post"], "Basic"),
+            (["client_secret_post"], ""),
+            (["private_key_jwt"], "Basic"),
+        ],
+    )
+    async def test_who_we_are_is_said_as_the_issuer_wants_it(
+        self, scene: Scene, methods: list[str], scheme: str
+    ) -> None:
+        """In a header where it takes that."""
+        scene.provider.configured = {"token_endpoint_auth_methods_supported": methods}
+        scene.provider.publish()
+        await signed_on(scene.browser(), scene.provider)
+        assert scene.provider.redeemed[-1]["client_secret"] == SECRET
+        assert scene.provider.redeemed[-1]["scheme"] == scheme
+
+    async def test_without_a_secret_the_verifier_is_proof_enough(self, scene: Scene) -> None:
+        """A public client names itself in the form (RFC 6749 §3.2.1)."""
+        await scene.rewritten((f'client_secret_file = "{scene.secret_file}"\n', ""))
+        browser = scene.browser()
+        assert (await signed_on(browser, scene.provider)).status_code == 303
+        assert "client_secret" not in scene.provider.redeemed[-1]
+
+    async def test_an_issuer_is_asked_once_for_what_it_says_of_itself(self, scene: Scene) -> None:
+        """For as long as that may be kept."""
+        for _ in range(3):
+            await signed_on(scene.browser(), scene.provider)
+        asked = scene.provider.server.asked
+        assert asked.count("/.well-known/openid-configuration") == 2  # once of them for the keys
+        scene.h.clock.move(5 * 60_000)
+        await signed_on(scene.browser(), scene.provider)
+        assert asked.count("/.well-known/openid-configuration") > 2
+
+    async def test_the_way_back_changes_nothing(self, scene: Scene) -> None:
+        """Whoever follows links by itself may open it; what is in it is text."""
+        page = await scene.browser().get('/signin/login?code="><b>&state=x')
+        assert (page.status_code, 'name="code" value="&#34;&gt;&lt;b&gt;"' in page.text) == (200, True)
+        assert scene.provider.redeemed == []
