@@ -2,48 +2,15 @@
 
 import asyncio
 import json
-import shutil
-import subprocess
-import sys
-from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from collections.abc import AsyncIterator
 
 import pytest
-from playwright.async_api import Browser, BrowserContext, Page, Route, async_playwright, expect
+from playwright.async_api import Browser, Route, expect
 
-from tests.e2e.processes import PLACET, environment
-from tests.e2e.stage import Cast, Stage, alone, casting
-from tests.harness import Party, record
+from tests.e2e.browsers import PHONE, link_for, opened
+from tests.e2e.stage import Cast, Stage, casting
+from tests.harness import record
 from tests.ruled import EDITABLE
-from tests.tools import require
-
-PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
-WITHIN_MS = 10_000
-POLICY = """
-[[rules]]
-name = "all"
-capabilities = ["*"]
-approvers = { people = ["ann", "bob"] }
-edit = "counts"
-"""
-
-
-@pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
-    """One service over its own store."""
-    with alone(policy=POLICY) as stage:
-        yield stage
-
-
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    """Chromium."""
-    path = shutil.which("chromium")
-    require(path is not None, "chromium (Debian's package of that name)")
-    async with async_playwright() as tools:
-        browser = await tools.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        await browser.close()
 
 
 @pytest.fixture
@@ -51,26 +18,6 @@ async def cast(stage: Stage) -> AsyncIterator[Cast]:
     """Who takes part."""
     async with casting(stage) as cast:
         yield cast
-
-
-def link_for(stage: Stage, party: Party) -> str:
-    """What an operator's command prints, for a person who has been entered."""
-    command = [sys.executable, *PLACET, "signin", party.name, "--tenant", party.tenant, "--json"]
-    done = subprocess.run(command, env=environment(stage.variables), capture_output=True, check=True)
-    link: str = json.loads(done.stdout)["url"]
-    stage.hear(link.rpartition(".")[2].encode())
-    return link
-
-
-async def opened(browser: Browser, link: str, **options: Any) -> tuple[BrowserContext, Page, list[str]]:
-    """A browser of somebody who has followed a link, and what it complains of."""
-    context = await browser.new_context(**options)
-    context.set_default_timeout(WITHIN_MS)
-    page, complaints = await context.new_page(), []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    await page.goto(link)
-    return context, page, complaints
 
 
 async def test_from_the_link_to_the_decision_on_a_phone(stage: Stage, browser: Browser, cast: Cast) -> None:
