@@ -25,9 +25,9 @@ class Browser:
         self._origin = origin
         self.cookies: dict[str, str] = {}
 
-    async def get(self, path: str) -> httpx.Response:
+    async def get(self, path: str, headers: dict[str, str] | None = None) -> httpx.Response:
         """Open a page."""
-        return await self._call("GET", path)
+        return await self._call("GET", path, headers=headers or {})
 
     async def post(self, path: str, fields: dict[str, str], **options: Any) -> httpx.Response:
         """Send a form."""

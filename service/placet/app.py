@@ -18,12 +18,15 @@ from placet.domain.errors import InternalError, MethodNotAllowed, PlacetError, R
 from placet.observability.context import bound_request_id
 from placet.settings import Settings
 from placet.web import handlers
+from placet.web.common import trouble, wants_page
 from placet.web.handlers import Pages, Refused
 from placet.web.security import Origin
 
 _log = logging.getLogger("placet.app")
 
-REQUEST_ID_HEADER = "x-request-id"
+_REQUEST_ID = b"x-request-id"
+_REFUSAL = 400
+"""From this status on."""
 
 
 def create_app(services: Services, settings: Settings) -> ASGIApp:
@@ -90,22 +93,33 @@ class Application:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection scope."""
-        if scope["type"] == ScopeType.HTTP and f"{scope['path']}/".startswith("/v1/"):
+        if scope["type"] != ScopeType.HTTP:
+            await self._pages(scope, receive, send)
+        elif f"{scope['path']}/".startswith("/v1/"):
             await self._api(scope, receive, send)  # type: ignore[arg-type] # Litestar's own ASGI types
         else:
-            is_head = scope["type"] == ScopeType.HTTP and scope["method"] == HttpMethod.HEAD
-            await self._pages(scope, receive, _without_content(send) if is_head else send)
+            sent = [value.decode("latin-1") for name, value in scope["headers"] if name == _REQUEST_ID]
+            with bound_request_id(sent[0] if len(sent) == 1 else None) as request_id:
+                is_head = scope["method"] == HttpMethod.HEAD
+                await self._pages(scope, receive, _answering(send, request_id, is_head=is_head))
 
 
-def _without_content(send: Send) -> Send:
-    """The answer to HEAD: that to GET, its length included, but no content (RFC 9110 §9.3.2)."""
+def _answering(send: Send, request_id: str, *, is_head: bool) -> Send:
+    """An answer as it goes out.
 
-    async def head(message: Message) -> None:
-        if message["type"] == "http.response.body":
+    A refusal names its request, by which it is found in the log. The answer to HEAD is that to GET, its
+    length included, but no content (RFC 9110 §9.3.2).
+    """
+
+    async def answer(message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] >= _REFUSAL:
+            named = (_REQUEST_ID, request_id.encode())
+            message = {**message, "headers": [*message["headers"], named]}
+        elif message["type"] == "http.response.body" and is_head:
             message = {**message, "body": b""}
         await send(message)
 
-    return head
+    return answer
 
 
 class HostGuard:
@@ -124,14 +138,13 @@ class HostGuard:
 
 
 def _refused(request: Request, error: Exception) -> Response[bytes]:  # type: ignore[type-arg]
-    with bound_request_id(request.headers.get(REQUEST_ID_HEADER)) as request_id:
-        return _response(_known(error), request_id)
+    known = _known(error)
+    return trouble(request, known) if wants_page(request) else _response(known)
 
 
 def _failed(request: Request, error: Exception) -> Response[bytes]:  # type: ignore[type-arg]
-    with bound_request_id(request.headers.get(REQUEST_ID_HEADER)) as request_id:
-        _log.error("a page failed in a way nobody foresaw", exc_info=error)
-        return _response(InternalError(), request_id)
+    _log.error("a page failed in a way nobody foresaw", exc_info=error)
+    return _refused(request, InternalError())
 
 
 def _known(error: Exception) -> PlacetError:
@@ -145,12 +158,11 @@ def _known(error: Exception) -> PlacetError:
     return RouteNotFound() if status < InternalError.status else InternalError()
 
 
-def _response(error: PlacetError, request_id: str) -> Response[bytes]:
+def _response(error: PlacetError) -> Response[bytes]:
     answer = problem(error)
     headers = {
         "cache-control": "no-store",
         "x-content-type-options": "nosniff",
-        REQUEST_ID_HEADER: request_id,
         **{name.decode(): value.decode() for name, value in answer.headers},
     }
     media_type = answer.content_type.decode()

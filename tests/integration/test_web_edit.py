@@ -310,7 +310,7 @@ class TestRefusals:
         shown = await previewed(browser, asked, json.dumps(LESS))
         response = await approved(browser, asked, shown)
         assert response.status_code == 403
-        assert "Nothing was decided: the rule asks for a comment." in words(response)
+        assert "Nothing was decided. The rules ask for a comment." in words(response)
         assert areas(response)["input"] == json.dumps(LESS)
         again = await browser.post(
             f"/a/{asked['id']}/edit", {**form(response), "decision": "preview", "comment": "too much"}

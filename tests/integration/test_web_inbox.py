@@ -183,7 +183,7 @@ class TestSeveral:
         ticks, form = await choices(browser)
         response = await browser.post("/inbox", {**form, **ticks})
         assert "None was rejected" in words(response)
-        assert words(response).count("the rule asks for a comment") == 3
+        assert words(response).count("The rules ask for a comment") == 3
         record(await runtime.cancel(one))
         changed = {f"chosen-{third}": "0" * 64, "chosen-apr_none": "0" * 64}
         response = await browser.post("/inbox", {**form, **ticks, **changed, "comment": "no"})

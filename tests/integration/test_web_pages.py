@@ -176,10 +176,10 @@ class TestCard:
         browser = await Browser(ruled.h).signed_in("ann")
         response = await browser.decide(asked["id"], "approve")
         assert response.status_code == 403
-        assert "Nothing was decided: the rule asks for a comment." in words(response)
+        assert "Nothing was decided. The rules ask for a comment." in words(response)
         response = await browser.decide(own["id"], "approve", comment="mine")
         assert response.status_code == 403
-        assert "Nothing was decided. The approver is the actor" in words(response)
+        assert "Nothing was decided. It is your own request, or was made on your behalf" in words(response)
         assert "\nmine</textarea>" in response.text
 
     async def test_too_long_a_comment_is_said_to_be(self, h: Harness) -> None:
@@ -204,7 +204,7 @@ class TestCard:
         record(await bob.decide(asked, "reject"))
         response = await browser.post(f"/a/{asked['id']}", fields)
         assert response.status_code == 409
-        assert "Nothing was decided. The approval takes no more decisions" in words(response)
+        assert "Nothing was decided. It was rejected by bob before your decision came." in words(response)
         assert "rejected by bob via api" in words(response)
         assert 'class="decide"' not in response.text
 

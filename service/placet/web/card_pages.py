@@ -10,13 +10,14 @@ from placet.application.sessions import Session
 from placet.application.standing import standing_of
 from placet.application.views import record_view
 from placet.domain.error_terms import ForbiddenReason
-from placet.domain.errors import Forbidden
+from placet.domain.errors import Forbidden, PlacetError
 from placet.domain.model import Approval, Status, Verdict
 from placet.domain.presentation import Budget, Card, Happenings, Severity, happened, present, seen_of
 from placet.tokens.seal import Sealer
 from placet.web.pages import state_of, who
 from placet.web.render import left, render
 from placet.web.security import receipt
+from placet.web.words import undecided, words_of
 
 WHOLE = Budget(lines=2_000, columns=100, text_chars=4_000, items=64, whole_view=True)
 """Room for a card: all of any but the largest."""
@@ -26,9 +27,15 @@ _NOT_TO_CHANGE: Final = "The input of this request can't be changed: it is appro
 
 
 def card(
-    session: Session, seen: Seen, sealer: Sealer, *, comment_max: int, problem: str = "", comment: str = ""
+    session: Session,
+    seen: Seen,
+    sealer: Sealer,
+    *,
+    comment_max: int,
+    problem: str | PlacetError = "",
+    comment: str = "",
 ) -> bytes:
-    """One question, whole, and the form to decide it."""
+    """One question, whole, and the form to decide it; ``problem``: what was wrong with the one before."""
     approval = seen.approval
     shown = presented(session, seen, WHOLE)
     can_decide = approval.status is Status.PENDING and shown.digest is not None
@@ -48,7 +55,7 @@ def card(
         can_edit=can_decide and _why_not_edit(session, approval, shown) is None,
         comment_max=comment_max,
         comment=comment,
-        problem=problem,
+        problem=undecided(problem, shown) if isinstance(problem, PlacetError) else problem,
         now_ms=approval.now_ms,
         left=lambda dies: left(dies, approval.now_ms),
     )
@@ -81,7 +88,7 @@ def _why_not_edit(session: Session, approval: Approval, shown: Card) -> str | No
     refusal = refusal_of(session.caller, approval, Verdict.EDIT)
     if isinstance(refusal, Forbidden) and refusal.reason is ForbiddenReason.DECISION_NOT_ALLOWED:
         return _NOT_TO_CHANGE
-    return None if refusal is None else refusal.detail
+    return None if refusal is None else words_of(refusal)
 
 
 def presented(session: Session, seen: Seen, room: Budget) -> Card:

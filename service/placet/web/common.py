@@ -18,20 +18,20 @@ from placet.application.intents import Intents
 from placet.application.query import ReadApprovals
 from placet.application.sessions import Session, WebSessions
 from placet.application.sign_on import SignOn
-from placet.domain.error_terms import ForbiddenReason
 from placet.domain.errors import (
-    ApprovalNotFound,
-    Forbidden,
-    InputInvalid,
+    InternalError,
+    MethodNotAllowed,
     PlacetError,
     StoreUnavailable,
     Unauthenticated,
 )
 from placet.domain.limits import BODY_TIMEOUT_S, ID_PATTERN, JUDGED_MAX, Limits
+from placet.observability.context import request_id
 from placet.store.approvals import Rejudge
 from placet.tokens.keyring_file import KeyringFile
 from placet.web import pages
 from placet.web.security import HEADERS, Origin, same
+from placet.web.words import title_of, words_of
 
 _HTML: Final = "text/html"
 _FORM: Final = "application/x-www-form-urlencoded"
@@ -40,6 +40,9 @@ FORM_MAX_BYTES: Final = 64 * 1024
 DIGEST: Final = re.compile("[0-9a-f]{64}")
 _FIELDS_MAX: Final = 128
 _NEXT: Final = re.compile(rf"/(?:inbox|history|a/{ID_PATTERN})")
+_PLAIN_PATH: Final = re.compile(r"/[a-z]+(?:/[\w.:-]+)*", re.ASCII)
+_FOR_PROGRAMS: Final = ("/v1", "/.well-known", "/openapi.json", "/healthz", "/readyz", "/metrics")
+_NOT_AT_ALL: Final = re.compile(r"q=0(?:\.0{0,3})?")
 
 
 class Pages(Struct, frozen=True, kw_only=True):
@@ -91,10 +94,10 @@ async def signed_in(
         raise StoreUnavailable
     except Unauthenticated:
         path = request.url.path
-        onward = f"?next={path}" if request.method in {"GET", "HEAD"} and _NEXT.fullmatch(path) else ""
+        onward = f"?next={path}" if _is_looking(request) and _NEXT.fullmatch(path) else ""
         return go_on(f"/signin{onward}")
     except PlacetError as error:
-        return trouble(error, session)
+        return trouble(request, error, session)
 
 
 async def changing(
@@ -208,21 +211,49 @@ def go_on(path: str) -> Response[bytes]:
     return Response(b"", status_code=303, headers={**HEADERS, "location": path})
 
 
-def trouble(error: PlacetError, session: Session | None = None) -> Response[bytes]:
-    """A page that says why not."""
-    if isinstance(error, ApprovalNotFound):
-        words = "There is no such approval, or none that you may see."
-        return notice("Nothing is here", words, error.status, session)
-    return notice("That did not work", error.detail, error.status, session)
+def wants_page(request: Request) -> bool:  # type: ignore[type-arg]
+    """Whether a person asks: for HTML by its name (RFC 9110 §12.5.1), and not where only programs do."""
+    path = request.scope["path"]
+    if any(path == each or path.startswith(f"{each}/") for each in _FOR_PROGRAMS):
+        return False
+    asked = ",".join(request.headers.getall("accept", [])).lower().split(",")
+    for kind, *parameters in ([part.strip() for part in each.split(";")] for each in asked):
+        if kind == _HTML:
+            return not any(map(_NOT_AT_ALL.fullmatch, parameters))
+    return False
 
 
-def words_for(error: PlacetError) -> str:
-    """What a refusal says to a person at a card."""
-    if isinstance(error, InputInvalid) and [each.path for each in error.issues] == ["/comment"]:
-        return f"Nothing was decided. The comment: {error.issues[0].message}"
-    if isinstance(error, Forbidden) and error.reason is ForbiddenReason.COMMENT_REQUIRED:
-        return "Nothing was decided: the rule asks for a comment."
-    return f"Nothing was decided. {error.detail}"
+def trouble(
+    request: Request,  # type: ignore[type-arg]
+    error: PlacetError,
+    session: Session | None = None,
+) -> Response[bytes]:
+    """A page that says why not, and what can be done about it."""
+    body = pages.notice(
+        title_of(error),
+        words_of(error, was_sent=not _is_looking(request)),
+        session,
+        again=_again(request) if error.retryable else None,
+        trace=request_id() if isinstance(error, InternalError) else None,
+    )
+    answer = page(body, error.status)
+    if isinstance(error, MethodNotAllowed):
+        answer.headers["allow"] = ", ".join(error.allow)
+    if (wait_s := error.retry_after_s()) is not None:
+        answer.headers["retry-after"] = str(wait_s)
+    return answer
+
+
+def _again(request: Request) -> str:  # type: ignore[type-arg]
+    """Where to look again: the page itself, or that from which something was sent."""
+    path = request.url.path
+    if _is_looking(request) and _PLAIN_PATH.fullmatch(path):
+        return path + (f"?{request.url.query}" if request.url.query else "")
+    return safe_next(path.removesuffix("/edit"))
+
+
+def _is_looking(request: Request) -> bool:  # type: ignore[type-arg]
+    return request.method in {HttpMethod.GET, HttpMethod.HEAD}
 
 
 def comment_of(fields: dict[str, str]) -> str:

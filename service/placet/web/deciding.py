@@ -18,8 +18,8 @@ from placet.domain.errors import (
 )
 from placet.domain.model import Status, Verdict
 from placet.domain.people import Issuer
-from placet.web import pages
-from placet.web.common import Pages, go_on, notice, page, words_for
+from placet.web import card_pages, pages, words
+from placet.web.common import Pages, go_on, notice, page
 from placet.web.flows import flow_cookie
 from placet.web.security import same
 from placet.web.showing import NOTHING_DECIDED, Written, show_card, show_form
@@ -55,18 +55,20 @@ async def decide(
         raise
     except PlacetError as error:
         intent = Intent(approval=approval_id, body=body, text=text)
-        return await undecided(use, session, intent, words_for(error), error.status)
+        return await undecided(use, session, intent, error, error.status)
     return go_on(f"/a/{approval_id}")
 
 
 async def undecided(
-    use: Pages, session: Session, intent: Intent, problem: str, status: int
+    use: Pages, session: Session, intent: Intent, problem: str | PlacetError, status: int
 ) -> Response[bytes]:
     """The page that a decision was taken on, with all that was written, and why it did not do."""
     body, comment = intent.body, intent.body.comment or ""
     if body.decision is not Verdict.EDIT:
         return await show_card(use, session, intent.approval, problem=problem, comment=comment, status=status)
     seen = await use.read.get(session.caller, intent.approval)
+    if isinstance(problem, PlacetError):
+        problem = words.undecided(problem, card_pages.presented(session, seen, card_pages.SHORT))
     written = Written(digest=body.digest, text=intent.text, comment=comment)
     return show_form(use, session, seen, written, problem, status)
 
@@ -76,8 +78,8 @@ async def leave(use: Pages, issuer: Issuer, flow: Flow) -> Response[bytes]:
     try:
         address = await use.sign_on.address(issuer, flow, back_at(use, issuer))
     except IssuerUnavailable:
-        words = f"{label_of(issuer)} can't be reached. Try again in a moment."
-        return notice(NOTHING_DECIDED if flow.intent else "You are not signed in", words, 503)
+        said = f"{label_of(issuer)} can't be reached. Try again in a moment."
+        return notice(NOTHING_DECIDED if flow.intent else "You are not signed in", said, 503)
     answer = page(pages.leaving(address, label_of(issuer), is_step_up=bool(flow.intent)))
     answer.set_cookie(flow_cookie(use.origin, use.ring.sealer, flow))
     return answer

@@ -26,9 +26,9 @@ from placet.web.common import (
     page,
     post,
     signed_in,
-    words_for,
 )
 from placet.web.inbox_pages import NARROWED, Outcome, Wanted
+from placet.web.words import undecided
 
 _ID: Final = re.compile(ID_PATTERN)
 _PAGE: Final = re.compile("[1-9][0-9]{0,3}")
@@ -90,7 +90,7 @@ async def _rejected(
     except StoreUnavailable:  # what came of those before it has to be said all the same
         return Outcome(id=approval_id, problem="Whether this was rejected is not known: open it to see.")
     except PlacetError as error:
-        return Outcome(id=approval_id, problem=words_for(error))
+        return Outcome(id=approval_id, problem=undecided(error))
     return Outcome(id=approval_id, approval=seen)
 
 

@@ -70,7 +70,22 @@ def returning(name: str, brought: Mapping[str, str]) -> bytes:
     return render("returning.html", session=None, here="signin", name=name, brought=brought)
 
 
-def notice(title: str, words: str, session: Session | None = None) -> bytes:
-    """A page that says one thing."""
+def notice(
+    title: str,
+    words: str,
+    session: Session | None = None,
+    *,
+    again: str | None = None,
+    trace: str | None = None,
+) -> bytes:
+    """A page that says one thing.
+
+    Args:
+        title: What stands above it.
+        words: What it says.
+        session: Of whoever has signed in.
+        again: Where to try once more, where that may help.
+        trace: By what its line in the log is found, where there is something to be found.
+    """
     shown = None if session is None else who(session)
-    return render("notice.html", session=shown, here="", title=title, words=words)
+    return render("notice.html", session=shown, here="", title=title, words=words, again=again, trace=trace)

@@ -5,6 +5,7 @@ from msgspec import Struct
 
 from placet.application.query import Seen
 from placet.application.sessions import Session
+from placet.domain.errors import PlacetError
 from placet.web import card_pages, edit_pages
 from placet.web.common import Pages, page
 
@@ -24,7 +25,7 @@ async def show_card(
     session: Session,
     approval_id: str,
     *,
-    problem: str = "",
+    problem: str | PlacetError = "",
     comment: str = "",
     status: int = 200,
 ) -> Response[bytes]:

@@ -51,7 +51,7 @@ def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
             problem = "This link was used already, is older than five minutes, or is none. Ask for another."
             return page(pages.sign_in(onward, (), problem), 401)
         except PlacetError as error:
-            return trouble(error)
+            return trouble(request, error)
         if former is not None:
             await use.sessions.end(former.held)
         answer = go_on(onward)

@@ -73,7 +73,7 @@ def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
             else:
                 answer = await _begun(use, request, issuer, flow, returned)
         except PlacetError as error:
-            answer = trouble(error)
+            answer = trouble(request, error)
         answer.set_cookie(ended(use.origin, flow))
         return answer
 

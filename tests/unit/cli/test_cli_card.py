@@ -133,7 +133,7 @@ class TestInput:
 
     def test_an_erased_or_withheld_one_says_so(self) -> None:
         """That is something else."""
-        assert any("no longer has it" in line for line in lines(input=None, status="rejected"))
+        assert any("is no longer here" in line for line in lines(input=None, status="rejected"))
 
     def test_null_is_an_input_where_it_was_asked(self) -> None:
         """Its hash tells it from an absent one."""

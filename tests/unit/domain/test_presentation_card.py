@@ -426,7 +426,7 @@ class TestDecidingHere:
         ("changes", "why_not"),
         [
             ({"status": "expired"}, "It is expired."),
-            ({"digest": None}, "This credential may look, but not decide."),
+            ({"digest": None}, "You may look, but not decide."),
             ({"allowed_decisions": ["reject"]}, "It can only be rejected."),
         ],
     )
@@ -547,5 +547,5 @@ def test_a_record_of_an_older_service_has_a_card() -> None:
     shown = present(read_seen(msgspec.json.encode({name: WIRE[name] for name in kept})), WEB)
     assert (shown.input.state, shown.why_not) == (
         InputState.ABSENT,
-        "This credential may look, but not decide.",
+        "You may look, but not decide.",
     )
