@@ -94,6 +94,25 @@ class TestCard:
         assert "</textarea><h1>Approved" in text
         assert f"digest {asked['digest']}" in text
 
+    async def test_what_ran_is_told_from_what_would(self, h: Harness) -> None:
+        """And from what would have."""
+        runtime, bob = await h.client(), await h.approver("bob")
+        await h.approver("ann")
+        browser = await Browser(h).signed_in()
+        asked = [await runtime.asked(input=number, expires_in_ms=60_000) for number in range(4)]
+
+        async def titles() -> list[str]:
+            found = [await browser.get(f"/a/{each['id']}") for each in asked]
+            return [re.findall(r'<h2 id="input">([^<]*)<', page.text)[0] for page in found]
+
+        assert await titles() == ["What would run"] * 4
+        record(await bob.decide(asked[0]))
+        record(await runtime.consume(asked[0], await runtime.token(asked[0]["id"])))
+        record(await bob.decide(asked[1], "reject"))
+        record(await runtime.cancel(asked[2]["id"]))
+        h.clock.move(60_001)
+        assert await titles() == ["What ran", *["What would have run"] * 3]
+
     async def test_what_they_may_not_see_is_not_there(self, anywhere: Harness) -> None:
         """The same page as for what there is not."""
         runtime = await anywhere.client(tenant="abroad")

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
+from redis.exceptions import ResponseError
 
 from placet.domain.errors import StoreUnavailable, Unauthenticated
 from placet.domain.limits import SIGN_IN_LINK_MS
@@ -15,6 +16,7 @@ from tests.harness import Harness
 from tests.ruled import Opening
 from tests.rulefiles import DIRECTORY
 
+TOLD = "a session was spoilt in the store: something else was there"
 USED = "This link was used already, is older than five minutes, or is none."
 
 
@@ -182,6 +184,34 @@ class TestSessions:
             await h.redis.set(keys[1], document)
             assert (await ann.get("/inbox")).status_code == 303
 
+    async def test_one_that_something_else_wrote_to_is_none(
+        self, anywhere: Harness, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """Whoever had it is signed out, the log is told once, and nobody is kept out for ever."""
+        await anywhere.approver("ann")
+        browser = await Browser(anywhere).signed_in()
+        (key,) = [each async for each in anywhere.redis.scan_iter("{placet:default}:u:*")]
+        await anywhere.redis.delete(key)
+        await anywhere.redis.lpush(key, b"x")
+        for _ in range(2):
+            response = await browser.get("/inbox")
+            assert (response.status_code, response.headers["location"]) == (303, "/signin?next=/inbox")
+        assert caplog.messages == [TOLD]
+        assert (await (await browser.signed_in()).get("/inbox")).status_code == 200
+
+    async def test_nor_is_a_link_that_something_else_wrote_to(
+        self, anywhere: Harness, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """As of one that was used."""
+        await anywhere.approver("ann")
+        secret = await anywhere.services.sessions.offer("default", "ann")
+        (key,) = [each async for each in anywhere.redis.scan_iter("{placet:default}:q:*")]
+        await anywhere.redis.delete(key)
+        await anywhere.redis.hset(key, "x", "y")
+        for _ in range(2):
+            assert USED in words(await Browser(anywhere).post("/signin", {"secret": secret}))
+        assert caplog.messages == [TOLD]
+
     async def test_one_that_was_there_before_is_not_taken_over(self, h: Harness) -> None:
         """Whoever planted a cookie does not come to share the session (fixation)."""
         await h.approver("ann")
@@ -251,13 +281,16 @@ class TestForms:
         assert response.status_code == status
 
 
-async def test_a_store_that_is_down_is_told(h: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("fault", [OSError(), ResponseError("NOPERM this user has no permissions")])
+async def test_a_store_that_is_down_is_told(
+    h: Harness, monkeypatch: pytest.MonkeyPatch, fault: Exception
+) -> None:
     """On a page; nobody is signed out by it."""
     await h.approver("ann")
     browser = await Browser(h).signed_in()
 
     async def down(*_: object, **__: object) -> None:
-        raise OSError
+        raise fault
 
     client = h.services.store.client
     with monkeypatch.context() as broken:

@@ -32,6 +32,7 @@ __all__ = [
     "Kind",
     "cut",
     "findings",
+    "runs_right_to_left",
     "says_something",
     "visible",
 ]
@@ -50,6 +51,11 @@ _NOT_ASCII: Final = re.compile("[^ -~]")
 # U+0300 to U+036F are the combining marks of Latin, Greek and Cyrillic; `\w` has none.
 _WORD: Final = re.compile(r"(?:[^\W_]|[\u0300-\u036f])+")
 _LATIN_LETTER: Final = re.compile(r"[A-Za-z\u00c0-\u02af\u1e00-\u1eff\uff21-\uff3a\uff41-\uff5a]")
+
+# Strong right-to-left letters: the blocks that Unicode keeps for such scripts (DerivedBidiClass.txt).
+_RIGHT_TO_LEFT: Final = re.compile(
+    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
 
 _BREAKS: Final = "\n\t"
 _ZWJ: Final = "\u200d"
@@ -88,6 +94,11 @@ class Finding(Struct, frozen=True, kw_only=True):
     kind: Kind
     count: int
     positions: tuple[int, ...]
+
+
+def runs_right_to_left(text: str) -> bool:
+    """Whether it has letters that do, beside which others move on a screen."""
+    return not text.isascii() and _RIGHT_TO_LEFT.search(text) is not None
 
 
 def says_something(text: str) -> bool:

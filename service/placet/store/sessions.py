@@ -8,13 +8,20 @@ Keys (all with an expiry, all under the tenant's tag):
   :q:<hash>  string  a secret that signs somebody in, once
 """
 
-from typing import Any
+import logging
+from collections.abc import Awaitable
+from typing import Any, Final
 
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 
 from placet.domain.errors import StoreUnavailable
 from placet.store import keys
+
+_log = logging.getLogger(__name__)
+
+_OTHER_TYPE: Final = "WRONGTYPE"
+"""What the server says of a key that something else was written to."""
 
 
 class Sessions:
@@ -44,14 +51,9 @@ class Sessions:
         Raises:
             StoreUnavailable: The store can't be asked.
         """
-        try:
-            name = _session(tenant, hashed)
-            found: Any = await (
-                self._client.get(name) if idle_ms is None else self._client.getex(name, px=idle_ms)
-            )
-        except (RedisError, OSError) as fault:
-            raise StoreUnavailable from fault
-        return None if found is None else bytes(found)
+        name = _session(tenant, hashed)
+        asking = self._client.get(name) if idle_ms is None else self._client.getex(name, px=idle_ms)
+        return await self._taken(name, asking)
 
     async def drop(self, tenant: str, hashed: str) -> None:
         """End a session.
@@ -81,8 +83,20 @@ class Sessions:
         Raises:
             StoreUnavailable: Whether it was taken is unknown.
         """
+        name = _once(tenant, hashed)
+        return await self._taken(name, self._client.getdel(name))
+
+    async def _taken(self, name: str, asking: Awaitable[Any]) -> bytes | None:
+        """What is there. What is no string is none of ours: it is told of, and taken away."""
         try:
-            found: Any = await self._client.getdel(_once(tenant, hashed))
+            try:
+                found = await asking
+            except ResponseError as fault:
+                if not str(fault).startswith(_OTHER_TYPE):
+                    raise
+                _log.error("a session was spoilt in the store: something else was there")
+                await self._client.delete(name)
+                return None
         except (RedisError, OSError) as fault:
             raise StoreUnavailable from fault
         return None if found is None else bytes(found)

@@ -23,6 +23,12 @@ WHOLE = Budget(lines=2_000, columns=100, text_chars=4_000, items=64, whole_view=
 """Room for a card: all of any but the largest."""
 SHORT = Budget(lines=16, columns=100, text_chars=300)
 """Room for what a page about a card begins with."""
+_RUNS: Final = {
+    Status.PENDING: "What would run",
+    Status.APPROVED: "What would run",
+    Status.CONSUMED: "What ran",
+}
+_NEVER_RUNS: Final = "What would have run"
 _NOT_TO_CHANGE: Final = "The input of this request can't be changed: it is approved as it is, or not at all."
 
 
@@ -49,6 +55,7 @@ def card(
         here="card",
         state=_state(approval),
         card=shown,
+        input_title=_RUNS.get(approval.status, _NEVER_RUNS),
         can_decide=can_decide,
         happened=_happened(seen, shown),
         receipt=proof,

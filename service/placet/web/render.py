@@ -1,6 +1,7 @@
 """Pages from templates: everything in them is escaped, and characters that hide or mislead are set off."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
@@ -11,7 +12,8 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from placet.domain.durations import duration
-from placet.domain.presentation import Dies, pieces
+from placet.domain.presentation import Dies, in_quotes, pieces
+from placet.domain.text import runs_right_to_left
 
 STATIC: Final[Mapping[str, str]] = {
     "app.css": "text/css",
@@ -24,6 +26,7 @@ STATIC: Final[Mapping[str, str]] = {
 
 _PACKAGE: Final = "placet.web"
 _STAMP_CHARS: Final = 12
+_JSON_TEXT: Final = re.compile(r'("(?:[^"\\]|\\.)*")')
 
 
 @cache
@@ -53,7 +56,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(asset=asset, moment=moment, text=text)
+    environment.globals.update(asset=asset, code=code, in_quotes=in_quotes, moment=moment, text=text)
     return environment
 
 
@@ -67,8 +70,19 @@ def asset(name: str) -> str:
 
 
 def text(shown: str) -> Markup:
-    """A text of a card, its escapes set off."""
-    return Markup("").join(_pieces(shown))
+    """A text of a card, its escapes set off; one that runs from right to left moves nothing beside it.
+
+    ``bdi``: Unicode Standard Annex #9, "isolates".
+    """
+    made = Markup("").join(_pieces(shown))
+    return Markup("<bdi>{}</bdi>").format(made) if runs_right_to_left(shown) else made
+
+
+def code(shown: str) -> Markup:
+    """JSON, as :func:`text`: each text of it by itself, so that no name changes places with its value."""
+    if not runs_right_to_left(shown):
+        return text(shown)
+    return Markup("").join(map(text, _JSON_TEXT.split(shown)))
 
 
 def _pieces(shown: str) -> Iterable[Markup]:

@@ -21,7 +21,8 @@ class Happening(Struct, frozen=True, kw_only=True):
     Attributes:
         type: The trail's term.
         words: What was done: ``approved``.
-        who: By whom; empty where it came by itself.
+        by: By whom, by id; empty where it came by itself.
+        name: And by name, where that is known.
         channel: Through what, where that is known.
         more: What else there is to say, to stand behind all that.
         lines: The runtime's own words of the outcome.
@@ -30,11 +31,17 @@ class Happening(Struct, frozen=True, kw_only=True):
 
     type: str
     words: str
-    who: str
+    by: str
+    name: str | None
     channel: str | None
     more: str
     lines: tuple[str, ...]
     at_ms: int | None
+
+    @property
+    def who(self) -> str:
+        """Whoever did it, by name and id."""
+        return f"{self.name} ({self.by})" if self.name else self.by
 
 
 class Happenings(Struct, frozen=True, kw_only=True):
@@ -64,20 +71,23 @@ def happened(trail: Sequence[TrailEntry], card: Card, budget: Budget) -> Happeni
     """
     writer = Writer(budget)
     kept = [*trail[:1], *trail[1:][-budget.items :]]
-    names = {vote.person: vote.who for vote in card.decided}
+    names = {vote.person: vote.name for vote in card.decided}
     return Happenings(
         items=tuple(_told(entry, card, names, writer) for entry in kept),
         missing=len(trail) - len(kept),
     )
 
 
-def _told(entry: TrailEntry, card: Card, names: Mapping[str, str], writer: Writer) -> Happening:
+def _told(entry: TrailEntry, card: Card, names: Mapping[str, str | None], writer: Writer) -> Happening:
+    by = "" if entry.by == SYSTEM else writer.text(entry.by)
     reported = card.outcome if entry.type == EventType.REPORTED else None
     is_counted = entry.count is not UNSET
     return Happening(
         type=writer.text(entry.type),
         words=_words(entry, writer),
-        who=_who(entry, names, writer),
+        by=by,
+        # A client may have the name of a person: only who has decided is one for sure.
+        name=None if entry.decision is UNSET else names.get(by),
         channel=None if entry.channel is UNSET else writer.text(entry.channel),
         more=reported.status if reported else _more(entry, writer),
         lines=reported.summary if reported else (),
@@ -89,14 +99,6 @@ def _words(entry: TrailEntry, writer: Writer) -> str:
     if entry.type in _OF_VOTES and entry.decision is not UNSET:
         return phrases.VERDICTS[entry.decision]
     return phrases.EVENTS.get(entry.type) or writer.text(entry.type)
-
-
-def _who(entry: TrailEntry, names: Mapping[str, str], writer: Writer) -> str:
-    if entry.by == SYSTEM:
-        return ""
-    by = writer.text(entry.by)
-    # A client may have the name of a person: only who has decided is one for sure.
-    return by if entry.decision is UNSET else names.get(by, by)
 
 
 def _more(entry: TrailEntry, writer: Writer) -> str:

@@ -5,7 +5,6 @@ few times, and what is left out is not looked at again.
 """
 
 import json
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -20,17 +19,13 @@ from placet.domain.presentation.hazards import Hazard, HazardKind, Tally
 from placet.domain.presentation.nodes import CONTAINERS, HIDDEN, Layout, Node, NodeKind
 from placet.domain.presentation.writing import canonical, is_plain, quoted, quoted_lines
 from placet.domain.redaction import parse_pointer
+from placet.domain.text import runs_right_to_left
 
 DEPTH_MAX: Final = 256
 """Levels that are shown; no service can be set to admit more (:class:`placet.domain.limits.Limits`)."""
 
 _SPARE: Final = 4
 """Times as many characters as there is room for are spelled out of one text: some may take no room at all."""
-
-# Strong right-to-left letters: the blocks that Unicode keeps for such scripts (DerivedBidiClass.txt).
-_RTL: Final = re.compile(
-    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]"
-)
 
 Places = dict[str, Any]
 """Where something is hidden: dicts by step, an empty one for a value that is hidden as a whole."""
@@ -190,7 +185,7 @@ class Builder:
             size=size,
             was_cut=size > len(members) and kind in CONTAINERS,
             hazards=tuple(sorted(set(hazards))) if hazards else (),
-            is_rtl=not (text + key).isascii() and _RTL.search(text + key) is not None,
+            is_rtl=runs_right_to_left(text + key),
         )
 
     def _lines(self, kind: NodeKind, value: Any) -> tuple[str, ...]:  # noqa: ANN401 - any JSON
