@@ -28,6 +28,7 @@ REPORT = Report(by="runtime", status=OutcomeStatus.FAILED, summary=None)
 CALLS: dict[str, Moving] = {
     "get": lambda store, ask: store.approvals.get(TENANT, ask.id, epoch=0),
     "list": lambda store, _: store.approvals.page(TENANT, "x", after=None, limit=9, epoch=0),
+    "waiting": lambda store, _: store.approvals.waiting(TENANT, limit=9, most=9, epoch=0),
     "create": lambda store, _: store.approvals.create(an_ask(), a_creation(an_ask()), epoch=0),
     "decide": lambda store, ask: store.approvals.decide(TENANT, ask.id, a_ballot(ask, "bob"), epoch=0),
     "cancel": lambda store, ask: store.approvals.cancel(

@@ -113,15 +113,17 @@ class TestNarrowing:
 
 
 async def test_what_was_not_looked_at_is_told(h: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody is told that nothing awaits them while that is not known."""
+    """What expires first is looked at first; nobody hears that nothing awaits them where that is unknown."""
     monkeypatch.setattr("placet.application.inbox._PAGE", 2)
     monkeypatch.setattr("placet.application.inbox.LOOKED_AT_MAX", 4)
     runtime, _ = await h.client(), await h.approver("ann")
     browser = await Browser(h).signed_in()
     for number in range(5):
-        await runtime.asked(input=number)
-        told = "not all of it was looked at" in words(await browser.get("/inbox"))
-        assert told is (number >= 4)
+        asked = await runtime.asked(input=number, expires_in_ms=60_000 * (9 - number))
+        page = await browser.get("/inbox")
+        assert rows(page)[0] == asked["id"]
+        assert ("not all of it was looked at" in words(page)) is (number >= 4)
+    assert len(rows(page)) == 4
     await h.approver("agent-7")
     own = words(await (await Browser(h).signed_in("agent-7")).get("/inbox"))
     assert "not all of it was looked at" in own

@@ -1,7 +1,9 @@
 """What awaits a person: the questions they could approve now, the one that dies first at the top."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from msgspec import Struct
@@ -12,8 +14,8 @@ from placet.domain.errors import InternalError, PlacetError
 from placet.domain.model import Approval, Status, Verdict
 from placet.domain.tally import Tally
 from placet.domain.voters import Voter
-from placet.store import keys
 from placet.store.approvals import Approvals
+from placet.store.record import Record
 
 LOOKED_AT_MAX: Final = 10_000
 """Pending questions of a tenant that are looked at for one inbox."""
@@ -23,10 +25,17 @@ _ANY_WORDS: Final = "A comment that says something."
 
 
 class Awaiting(Struct, frozen=True):
-    """What awaits somebody, the first to expire on top; ``is_all``: whether all that waits was looked at."""
+    """What awaits somebody.
+
+    Attributes:
+        approvals: The questions, the first to expire on top.
+        is_all: Whether all that waits was looked at; what expires first was.
+        now_ms: When.
+    """
 
     approvals: Sequence[Approval]
     is_all: bool
+    now_ms: int
 
 
 class Inbox:
@@ -49,24 +58,24 @@ class Inbox:
             StoreUnavailable: The store can't be asked.
         """
         found: list[Approval] = []
-        after: str | None = None
-        for _ in range(LOOKED_AT_MAX // _PAGE):
-            page = await self._store.page(
-                caller.tenant, keys.pending_index(), after=after, limit=_PAGE, epoch=caller.epoch
-            )
-            for record in page.records:
-                try:
-                    approval = self._seals.opened(record)
-                except InternalError:  # of one that was spoilt the log has told
-                    continue
-                if awaits(caller, approval):
-                    found.append(approval)
+        read = partial(
+            self._store.waiting, caller.tenant, limit=_PAGE, most=LOOKED_AT_MAX, epoch=caller.epoch
+        )
+        first = page = await read()
+        rest = page.rest
+        while True:
+            found += filter(partial(awaits, caller), self._opened(page.records))
             await asyncio.sleep(0)  # others get their turn
-            after = page.last
-            if after is None:
+            if not rest:
                 break
-        found.sort(key=lambda each: (each.expires_at_ms, each.ask.id))
-        return Awaiting(found, is_all=after is None)
+            page = await read(rest[:_PAGE])
+            rest = page.rest + rest[_PAGE:]
+        return Awaiting(found, is_all=first.count <= LOOKED_AT_MAX, now_ms=first.now_ms)
+
+    def _opened(self, records: Iterable[Record]) -> Iterator[Approval]:
+        for record in records:
+            with suppress(InternalError):  # of one that was spoilt the log has told
+                yield self._seals.opened(record)
 
 
 def awaits(caller: Caller, approval: Approval) -> bool:

@@ -5,7 +5,7 @@ credentials have changed since; nothing was written then. Refusals come back as 
 into errors is the use case's.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -44,6 +44,21 @@ class Page(Struct, frozen=True, kw_only=True):
 
     records: tuple[Record, ...]
     last: str | None
+    now_ms: int
+
+
+class Waiting(Struct, frozen=True, kw_only=True):
+    """Questions that wait, the first to expire before the others.
+
+    Attributes:
+        records: Those that were read; of what has ended since the ids were named, how it ended.
+        rest: The ids of those to be read next.
+        count: How many wait in all.
+    """
+
+    records: tuple[Record, ...]
+    rest: tuple[str, ...]
+    count: int
     now_ms: int
 
 
@@ -171,6 +186,29 @@ class Approvals:
         now_ms = int(now)
         records = tuple(Record.of(tenant, now_ms, *parts) for parts in items)
         return Page(records=records, last=last.decode() or None, now_ms=now_ms)
+
+    async def waiting(
+        self, tenant: str, ids: Sequence[str] = (), *, limit: int, most: int, epoch: int | None
+    ) -> Waiting:
+        """Read up to ``limit`` of the questions that wait, the first to expire before the others.
+
+        Args:
+            tenant: Whose they are.
+            ids: Those to be read, of the ``rest`` of an earlier answer; none to begin.
+            limit: How many are read at once.
+            most: How many are named at the beginning.
+            epoch: What the caller was judged under.
+        """
+        _, now, count, rest, items = await self._run(
+            "waiting", tenant, epoch, limit, PAGE_BYTES, most, " ".join(ids)
+        )
+        now_ms = int(now)
+        return Waiting(
+            records=tuple(Record.of(tenant, now_ms, *parts) for parts in items),
+            rest=tuple(each.decode() for each in rest),
+            count=count,
+            now_ms=now_ms,
+        )
 
     async def decide(self, tenant: str, approval_id: str, ballot: Ballot, *, epoch: int) -> Answer:
         """Cast a vote. Rulings: ok, unchanged; or any refusal of ``judge_decide``, missing; stale."""

@@ -95,7 +95,7 @@ def inbox(session: Session, found: Awaiting, wanted: Wanted, *, comment_max: int
     last = max(1, -(-len(taken) // ROWS_MAX))
     number = min(wanted.page, last)
     shown = list(islice(taken, (number - 1) * ROWS_MAX, number * ROWS_MAX))
-    now_ms = awaiting[0].now_ms if awaiting else 0
+    now_ms = found.now_ms
     return render(
         "inbox.html",
         session=who(session),

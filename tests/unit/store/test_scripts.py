@@ -138,6 +138,7 @@ async def test_every_call_hands_over_what_its_head_tells() -> None:
         store.create(ask, a_creation(ask), epoch=0),
         store.get("default", ask.id, epoch=0),
         store.page("default", "x", after=None, limit=1, epoch=0),
+        store.waiting("default", limit=1, most=1, epoch=0),
         store.decide("default", ask.id, a_ballot(ask), epoch=0),
         store.cancel("default", ask.id, Who(by="runtime"), admin=False, sees=False, epoch=0),
         store.consume("default", ask.id, a_spending(ask), epoch=0),

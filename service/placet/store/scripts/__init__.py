@@ -19,6 +19,7 @@ NAMES = (
     "outcome",
     "principals",
     "trim",
+    "waiting",
 )
 TIMELESS = frozenset({"clock", "enroll", "principals"})
 """Scripts that judge nothing by the clock, and so run whatever it says: whoever sets it right needs them."""

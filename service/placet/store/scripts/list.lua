@@ -14,25 +14,9 @@ if ARGV[4] ~= '' then
 end
 local limit = tonumber(ARGV[5])
 local members = redis.call('ZREVRANGEBYLEX', tag .. ARGV[3], from, '-', 'LIMIT', 0, limit + 1)
-local room = tonumber(ARGV[6])
-local items, last = {}, ''
+local ids = {}
 for i = 1, math.min(#members, limit) do
-  local id = string.sub(members[i], 15)
-  local r, flat = fields_of(id)
-  if r.s then
-    local _, _, log, input, original = parts_of(id, r, flat)
-    items[#items + 1] = { id, flat, log, input, original }
-    room = room - #(input or '') - #(original or '')
-    for _, entry in ipairs(log) do
-      room = room - #entry
-    end
-    if dead(r) then
-      hold_clock()
-    end
-  end
-  if i < #members and (i == limit or room < 0) then
-    last = members[i]
-    break
-  end
+  ids[i] = string.sub(members[i], 15)
 end
-return { 'ok', num(now), last, items }
+local items, read = gather(ids, ARGV[6])
+return { 'ok', num(now), read < #members and members[read] or '', items }

@@ -144,6 +144,29 @@ local function emit(id, event, at, document)
   hold_clock()
 end
 
+-- Records in the order of their ids, until they have taken so many bytes; and how many ids that was.
+local function gather(ids, enough)
+  local items, room = {}, tonumber(enough)
+  for at, id in ipairs(ids) do
+    local r, flat = fields_of(id)
+    if r.s then
+      local _, _, log, input, original = parts_of(id, r, flat)
+      items[#items + 1] = { id, flat, log, input, original }
+      room = room - #(input or '') - #(original or '')
+      for _, entry in ipairs(log) do
+        room = room - #entry
+      end
+      if dead(r) then
+        hold_clock()
+      end
+    end
+    if room < 0 then
+      return items, at
+    end
+  end
+  return items, #ids
+end
+
 local function member_of(id, r)
   return string.format('%013.0f', tonumber(r.t)) .. ':' .. id
 end
