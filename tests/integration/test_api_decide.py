@@ -28,6 +28,7 @@ async def test_a_decision_moves_the_record(anywhere: Harness, decision: str, sta
         "digest": asked["digest"],
         "at": "2027-01-15T08:00:00.000Z",
         "counts": True,
+        "step_up": None,
     }
     trail = record(await ann.trail(asked["id"]))["items"]
     assert [(line["type"], line["by"]) for line in trail] == [("requested", "runtime"), (status, "ann")]

@@ -61,6 +61,7 @@ async def test_a_decided_record_tells_who_and_when(anywhere: Harness) -> None:
             "digest": asked["digest"],
             "at": "2027-01-15T08:00:01.500Z",
             "counts": True,
+            "step_up": None,
         }
     ]
 

@@ -76,6 +76,10 @@ _RECORD: Mapping[str, str] = {
         "Why using the grant is refused as things are: the `reason` that consume would be `FORBIDDEN` with;"
         " null where it is not, or there is no grant."
     ),
+    "Decision.step_up": "The sign-in that its author did for this very decision; null where none was asked.",
+    "StepUp.at": "When they proved who they are: the issuer's `auth_time`.",
+    "StepUp.acr": "How sure the issuer is: an authentication context class (OpenID Connect Core §2).",
+    "StepUp.amr": "How they proved it: authentication methods (RFC 8176).",
     "Decision.counts": "Whether it counts; false once it was taken back, overtaken by a change, or void.",
     "Approval.token": "The approval token: for its asker and its audience, when they read it while approved.",
     "use_by": "When the grant dies, if nobody has used it; null until it is granted.",

@@ -50,6 +50,7 @@ VIEWS: Mapping[type[Struct], str] = MappingProxyType(
         record_shapes.QuorumView: "Quorum",
         record_shapes.RuleView: "Rule",
         record_shapes.DecisionView: "Decision",
+        record_shapes.StepUpView: "StepUp",
         record_shapes.ConsumptionView: "Consumption",
         record_shapes.OutcomeView: "Outcome",
         record_shapes.RequestedView: "Requested",

@@ -60,8 +60,16 @@ class QuorumView(Struct, frozen=True, kw_only=True):
     rejected: int
 
 
+class StepUpView(Struct, frozen=True, kw_only=True):
+    """The sign-in that was done for a decision, as the issuer says."""
+
+    at: Timestamp
+    acr: str | None
+    amr: Sequence[str]
+
+
 class DecisionView(Struct, frozen=True, kw_only=True):
-    """One vote, and whether it counts."""
+    """One vote, whether it counts, and how its author signed in for it."""
 
     decision: Verdict
     approver: Person
@@ -71,6 +79,7 @@ class DecisionView(Struct, frozen=True, kw_only=True):
     digest: Sha256 | None
     at: Timestamp
     counts: bool
+    step_up: StepUpView | None
 
 
 class ConsumptionView(Struct, frozen=True, kw_only=True):

@@ -20,6 +20,7 @@ from placet.application.record_shapes import (
     RecordView,
     RequestedView,
     RuleView,
+    StepUpView,
     TrailView,
 )
 from placet.application.rulings import pending_face, rfc3339
@@ -36,6 +37,7 @@ from placet.domain.model import (
 from placet.domain.principals import Approver, Scope
 from placet.domain.redaction import redact
 from placet.domain.tally import Tally
+from placet.domain.vouched import StepUp
 from placet.store.codec import encode
 from placet.store.record import Record
 from placet.store.stream import Transition
@@ -244,4 +246,9 @@ def _decision(cast: CastVote, *, counts: bool, frame: bool) -> DecisionView:
         digest=None if frame else vote.digest if vote.edited is None else vote.edited.digest,
         at=rfc3339(cast.at_ms),
         counts=counts,
+        step_up=None if vote.step_up is UNSET else _step_up(vote.step_up),
     )
+
+
+def _step_up(done: StepUp) -> StepUpView:
+    return StepUpView(at=rfc3339(done.at_ms), acr=done.acr, amr=done.amr)

@@ -176,7 +176,7 @@ def changed(edits: Edits, sheet: Sheet) -> list[str]:
 def _vote(vote: Decided, sheet: Sheet) -> Iterator[str]:
     through = f" (sent by {vote.submitted_by})" if vote.submitted_by else ""
     at = "" if vote.at_ms is None else f" on {datetime.fromtimestamp(vote.at_ms // 1000, UTC):{_MOMENT}} UTC"
-    late = f", {vote.why_not}" if vote.why_not else ""
+    late = "".join(f", {words}" for words in (vote.signed_in, vote.why_not) if words)
     return sheet.told("", f"{vote.words} by {vote.who} via {vote.channel}{through}{at}{late}", vote.comment)
 
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec import MsgspecError, Struct
 
-from placet.application.inbox import refusal_of
+from placet.application.inbox import refusal_of, steps_up
 from placet.application.query import Seen
 from placet.application.sessions import Session
 from placet.application.standing import standing_of
@@ -14,7 +14,7 @@ from placet.domain.errors import Forbidden, PlacetError
 from placet.domain.model import Approval, Status, Verdict
 from placet.domain.presentation import Budget, Card, Happenings, Severity, happened, present, seen_of
 from placet.tokens.seal import Sealer
-from placet.web.pages import state_of, who
+from placet.web.pages import signer_of, state_of, who
 from placet.web.render import left, render
 from placet.web.security import receipt
 from placet.web.words import undecided, words_of
@@ -58,6 +58,7 @@ def card(
         input_title=_RUNS.get(approval.status, _NEVER_RUNS),
         can_decide=can_decide,
         happened=_happened(seen, shown),
+        afresh=_afresh(session, approval),
         receipt=proof,
         can_edit=can_decide and _why_not_edit(session, approval, shown) is None,
         comment_max=comment_max,
@@ -79,6 +80,7 @@ def again(session: Session, seen: Seen, sealer: Sealer, *, comment: str) -> byte
         card=presented(session, seen, SHORT),
         receipt=receipt(sealer, session.csrf, approval.ask.id, approval.digest, is_sure=True),
         comment=comment,
+        afresh=_afresh(session, approval),
         now_ms=approval.now_ms,
         left=lambda dies: left(dies, approval.now_ms),
     )
@@ -107,6 +109,12 @@ def recorded(session: Session, seen: Seen) -> Struct:
     """A record as this person sees it."""
     standing = standing_of(session.caller.authority, seen.approval, seen.suspended)
     return record_view(seen.approval, seen.sight, standing)
+
+
+def _afresh(session: Session, approval: Approval) -> str | None:
+    """With whom somebody signs in for their approval; ``None`` where they need not, or can't."""
+    signer = signer_of(session) if steps_up(session.caller, approval) else None
+    return None if signer is None or signer.sign_in is None else signer.sign_in.label
 
 
 def _state(approval: Approval) -> str:

@@ -100,13 +100,11 @@ async def _asks_again(use: Pages, session: Session, approval_id: str, body: Deci
 
     Where it would be refused anyway nobody is sent away for it.
     """
-    caller, word = session.caller, session.signed_in.vouched
-    if body.decision is Verdict.REJECT or word is None or caller.step_up is not UNSET:
+    caller, signer = session.caller, pages.signer_of(session)
+    if body.decision is Verdict.REJECT or signer is None or caller.step_up is not UNSET:
         return None
     approval = (await use.read.get(caller, approval_id)).approval
     is_it = approval.status is Status.PENDING and same(body.digest, approval.digest)
     if not is_it or not steps_up(caller, approval):
         return None
-    if refusal_of(caller, approval, body.decision, body.comment) is not None:
-        return None
-    return next((issuer for issuer in caller.authority.sign_ins if issuer.iss == word.iss), None)
+    return signer if refusal_of(caller, approval, body.decision, body.comment) is None else None

@@ -35,12 +35,14 @@ def who(session: Session) -> Who:
     principal = session.caller.principal
     voter = session.caller.authority.voter(principal)
     name = visible(voter.person.display_name or voter.person.id)
-    return Who(name=name, csrf=session.csrf, anew=_anew(session) if session.is_aged else None)
+    signer = signer_of(session) if session.is_aged else None
+    return Who(name=name, csrf=session.csrf, anew=None if signer is None else signer.sign_in)
 
 
-def _anew(session: Session) -> SignIn | None:
+def signer_of(session: Session) -> Issuer | None:
+    """The issuer that signed somebody in; ``None`` where a link did."""
     word, signers = session.signed_in.vouched, session.caller.authority.sign_ins
-    return next((each.sign_in for each in signers if word is not None and each.iss == word.iss), None)
+    return next((each for each in signers if word is not None and each.iss == word.iss), None)
 
 
 def sign_in(

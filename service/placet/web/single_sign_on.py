@@ -136,7 +136,9 @@ async def _decided(
     if session is None or intent is None:
         words = "You are signed in no more, or this was decided already. Open the card again."
         return notice(NOTHING_DECIDED, words, 403)
-    step_up, problem = await _stepped_up(use, session, issuer, flow, returned)
+    # What the issuer has to say back is made again from what would be decided, and not taken from the flow.
+    bound = structs.replace(flow, nonce=use.intents.nonce(session, intent, flow.state))
+    step_up, problem = await _stepped_up(use, session, issuer, bound, returned)
 
     async def done(now: Session) -> Response[Any]:
         if step_up is None:

@@ -105,6 +105,7 @@ class Decided(Struct, frozen=True, kw_only=True):
         counts: Whether it counts; False where it was taken back, the input was changed after it, its author
             may not give it any more, or a change has to be approved by others.
         why_not: Why it does not, in words behind it; empty where it does.
+        signed_in: How its author signed in for it, in words behind it; empty where they did not.
     """
 
     verdict: str
@@ -117,6 +118,7 @@ class Decided(Struct, frozen=True, kw_only=True):
     comment: tuple[str, ...]
     counts: bool
     why_not: str
+    signed_in: str
 
     @property
     def who(self) -> str:

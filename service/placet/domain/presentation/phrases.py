@@ -82,6 +82,7 @@ CHANGED_SINCE: Final = "before the input was changed: it counts no more"
 MORE_DECIDE: Final = "which takes more people"
 OTHERS_APPROVE: Final = "which others have to approve"
 COUNTS_NO_MORE: Final = "which counts no more"
+SIGNED_IN: Final = "after signing in for it"
 EXPIRED_UNUSED: Final = "approved, and expired before it was used"
 
 HASH_ONLY: Final = "Nobody here has seen it: the client sent only its hash."

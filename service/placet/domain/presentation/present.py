@@ -24,7 +24,15 @@ from placet.domain.presentation.card import (
 from placet.domain.presentation.edits import Edits, edits
 from placet.domain.presentation.hazards import Hazard, Tally
 from placet.domain.presentation.phrases import Severity
-from placet.domain.presentation.seen import Seen, SeenClaims, SeenOutcome, SeenRule, SeenVote, at_ms
+from placet.domain.presentation.seen import (
+    Seen,
+    SeenClaims,
+    SeenOutcome,
+    SeenRule,
+    SeenStepUp,
+    SeenVote,
+    at_ms,
+)
 from placet.domain.presentation.tree import Tree, tree
 from placet.domain.presentation.writing import Writer, in_quotes
 
@@ -223,7 +231,13 @@ def _decided(vote: SeenVote, seen: Seen, writer: Writer) -> Decided:
         comment=writer.lines(vote.comment),
         counts=vote.counts,
         why_not="" if vote.counts else phrases.CHANGED_SINCE if is_of_another else why_not,
+        signed_in="" if vote.step_up is None else _signed_in(vote.step_up, writer),
     )
+
+
+def _signed_in(step_up: SeenStepUp, writer: Writer) -> str:
+    how = ", ".join(writer.text(word) for word in (step_up.acr, *step_up.amr) if word)
+    return f"{phrases.SIGNED_IN} ({how})" if how else phrases.SIGNED_IN
 
 
 def _used(seen: Seen, writer: Writer) -> Used | None:

@@ -56,6 +56,13 @@ class SeenPerson(Struct, frozen=True, kw_only=True):
     display_name: str | None = None
 
 
+class SeenStepUp(Struct, frozen=True, kw_only=True):
+    """The sign-in that was done for a decision."""
+
+    acr: str | None = None
+    amr: tuple[str, ...] = ()
+
+
 class SeenVote(Struct, frozen=True, kw_only=True):
     """A decision; ``digest`` is of what it was about, or of what an edit made of it.
 
@@ -70,6 +77,7 @@ class SeenVote(Struct, frozen=True, kw_only=True):
     digest: str | None = None
     at: datetime | None = None
     counts: bool = True
+    step_up: SeenStepUp | None = None
 
 
 class SeenQuorum(Struct, frozen=True, kw_only=True):
