@@ -10,7 +10,7 @@ from placet.application.explain import explain
 from placet.domain.authority import Authority
 from placet.domain.limits import Limits
 from placet.domain.model import ActorKind, Risk, Verdict
-from placet.domain.people import Issuer, Member, People
+from placet.domain.people import Issuer, Member, People, SignIn, Subject
 from placet.domain.principals import Approver
 from placet.domain.rules import (
     Approvers,
@@ -138,6 +138,44 @@ def test_a_stranger_whom_the_rule_names_signs_in_at_the_issuer() -> None:
     rule = a_rule(approvers=(Approvers(people=frozenset({"oidc:1f"})),))
     found = explained(of_team(rule, people=People([]), approvers={}, issuers={"https://x": ISSUER}))
     assert [(each.id, each.channels) for each in found.deciders] == [("oidc:1f", ("api", "web"))]
+
+
+SIGNS_IN = structs.replace(ISSUER, sign_in=SignIn(name="login", client_id="c"))
+
+
+@pytest.mark.parametrize(
+    ("rule", "issuer", "person_id", "channels"),
+    [
+        (a_rule(), SIGNS_IN, "amy", ("api",)),
+        (a_rule(), SIGNS_IN, "dan", ("api", "web")),
+        (a_rule(step_up=True), SIGNS_IN, "amy", ()),
+        (a_rule(step_up=True), SIGNS_IN, "dan", ("web",)),
+        (a_rule(step_up=True), ISSUER, "dan", ()),
+        (a_rule(), structs.replace(SIGNS_IN, tenant="blue"), "amy", ("api", "web")),
+        (a_rule(), structs.replace(SIGNS_IN, email_authoritative=True), "amy", ("api", "web")),
+    ],
+)
+def test_where_an_issuer_signs_people_in_nothing_else_does(
+    rule: Rule, issuer: Issuer, person_id: str, channels: tuple[str, ...]
+) -> None:
+    """On the pages: whom it has no name for comes another way, or not at all."""
+    dan = Member(
+        tenant="default",
+        id="dan",
+        groups=frozenset({"treasury"}),
+        subjects=(Subject(iss="https://x", sub="1"),),
+    )
+    amy = Member(tenant="default", id="amy", groups=frozenset({"treasury"}))
+    found = explained(of_team(rule, people=People([dan, amy]), issuers={"https://x": issuer}))
+    assert {each.id: each.channels for each in found.deciders}[person_id] == channels
+
+
+def test_strangers_sign_in_for_a_decision() -> None:
+    """Where their issuer lets them."""
+    rule = a_rule(step_up=True)
+    nobody = {"people": People([]), "approvers": {}}
+    assert explained(of_team(rule, issuers={"https://x": ISSUER}, **nobody)).strangers == ()
+    assert explained(of_team(rule, issuers={"https://x": SIGNS_IN}, **nobody)).strangers == ("treasury",)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from placet.domain.people import DEFAULT_ALGORITHMS, DEFAULT_TYPES, Issuer, Member, SlackUser, Subject
+from placet.domain.people import DEFAULT_ALGORITHMS, DEFAULT_TYPES, Issuer, Member, SignIn, SlackUser, Subject
 from tests.faulty import cases
 from tests.rulefiles import Files
 
@@ -36,6 +36,39 @@ owns = ["nightly-batch"]
 [[people]]
 id = "ann"
 """
+
+
+SIGN_IN = """
+[issuers."https://login.example".sign_in]
+name = "example"
+client_id = "placet web"
+
+[issuers."https://id.example".sign_in]
+name = "id"
+client_id = "c"
+client_secret_file = "/run/secrets/oidc"
+label = "Our login"
+scopes = ["openid", "groups"]
+acr_values = ["phr", "phrh"]
+"""
+
+
+def test_an_issuer_may_sign_people_in(files: Files) -> None:
+    """Without being one whose tokens are credentials; it is known by its host where nothing else is said."""
+    files.write(directory=SIGN_IN)
+    plain, whole = files.rulebook.issuers.values()
+    assert (plain.audience, plain.sign_in) == (
+        None,
+        SignIn(name="example", client_id="placet web", label="login.example"),
+    )
+    assert whole.sign_in == SignIn(
+        name="id",
+        client_id="c",
+        client_secret_file="/run/secrets/oidc",
+        label="Our login",
+        scopes=("groups",),
+        acr_values=("phr", "phrh"),
+    )
 
 
 def test_a_file_says_what_it_says(files: Files) -> None:
