@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 
 import pytest
@@ -99,10 +100,76 @@ async def test_what_somebody_else_decides_is_there_at_once(
     await expect(card.locator(".decide")).to_have_count(0)
     await expect(page.locator(".row .left")).to_have_text("rejected")
     await runtime.asked(input=2)
-    await expect(page.locator("#news")).to_have_text("Show 1 new")
+    await expect(page.get_by_role("link", name="Show 1 new")).to_be_visible()
     await expect(page.locator(".row")).to_have_count(1)
     await page.get_by_text("Show 1 new").click()
     await expect(page.locator("#status")).to_have_text("One question awaits you.")
+
+
+async def test_only_what_awaits_them_here_is_new(stage: Stage, browser: Browser, cast: Cast) -> None:
+    """Neither their own request nor what is not chosen; the title counts what awaits them."""
+    (runtime,), (ann,) = await cast.client(), await cast.approver()
+    await runtime.asked(input=1, risk="high")
+    _, page, complaints = await opened(browser, link_for(stage, ann))
+    await page.wait_for_url("**/inbox")
+    await page.goto(f"{stage.replicas[0].url}/inbox?risk=high")
+    await expect(page).to_have_title("(1) Inbox · Placet")
+    asks: list[str] = []
+    page.on("request", lambda request: asks.append(request.url) if "/ui/inbox?" in request.url else None)
+    await runtime.asked(input=2, risk="high", actor={"id": "ann", "kind": "user"})
+    for number in range(5):
+        await runtime.asked(input=[number], risk="low")
+    await expect(page).to_have_title("(6) Inbox · Placet")
+    await expect(page.locator("#news a")).to_be_hidden()
+    await runtime.asked(input=3, risk="high")
+    await expect(page.get_by_role("link", name="Show 1 new")).to_be_visible()
+    await expect(page).to_have_title("(7) Inbox · Placet")
+    assert len(asks) <= 3
+    assert complaints == []
+
+
+async def test_a_countdown_goes_on_while_the_machine_sleeps(
+    stage: Stage, browser: Browser, cast: Cast
+) -> None:
+    """One clock may stand still, the other be set back; and seen again, the service says what time it is."""
+    (runtime,), (ann,) = await cast.client(), await cast.approver()
+    asked = await runtime.asked(expires_in_ms=480_000)
+    context, page, _ = await opened(browser, link_for(stage, ann))
+    await page.wait_for_url("**/inbox")
+    await context.route("**/ui/events", lambda way: way.abort())
+    left, seen = page.locator(".state .left"), "document.dispatchEvent(new Event('visibilitychange'))"
+    await page.goto(f"{stage.replicas[0].url}/a/{asked['id']}")
+    await expect(left).to_have_text(re.compile("^7 min 5[0-9] s left$"))
+    await page.evaluate("{ const now = Date.now; Date.now = () => now() + 300_000; }" + seen)
+    await expect(left).to_have_text(re.compile("^2 min 5[0-9] s left$"))
+    await page.evaluate("{ const now = Date.now; Date.now = () => now() - 7_200_000; }" + seen)
+    await expect(left).to_have_text(re.compile("^7 min [45][0-9] s left$"))
+    await page.evaluate("{ const now = Date.now; Date.now = () => now() + 7_000_000; }" + seen)
+    await expect(left).to_have_text(re.compile("^6 min|^[0-5] min|^expired"))
+    await context.unroute("**/ui/events")
+    await page.evaluate(seen)
+    await expect(left).to_have_text(re.compile("^7 min [345][0-9] s left$"))
+
+
+@pytest.mark.parametrize("path", ["/inbox", "/a/{id}"])
+async def test_a_page_that_was_kept_whole_follows_again(
+    stage: Stage, browser: Browser, cast: Cast, path: str
+) -> None:
+    """A browser that shows it again does not load it: it asks what it missed."""
+    (runtime,), (ann,), (bob,) = await cast.client(), await cast.approver(), await cast.approver("bob")
+    asked = await runtime.asked()
+    _, page, _ = await opened(browser, link_for(stage, ann))
+    await page.wait_for_url("**/inbox")
+    async with page.expect_response("**/ui/events"):
+        await page.goto(stage.replicas[0].url + path.format(**asked))
+    await page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))")
+    record(await bob.decide(asked, "reject"))
+    await runtime.asked(input=2)
+    await page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+    if path == "/inbox":
+        await expect(page.get_by_role("link", name="Show 1 new")).to_be_visible()
+    else:
+        await expect(page.locator(".state")).to_contain_text("rejected")
 
 
 async def test_what_happens_while_nobody_listens_is_seen_after(

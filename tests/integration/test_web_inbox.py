@@ -129,6 +129,48 @@ async def test_what_was_not_looked_at_is_told(h: Harness, monkeypatch: pytest.Mo
     assert "not all of it was looked at" in own
 
 
+class TestNews:
+    """What the script of an inbox asks."""
+
+    async def test_what_came_since_and_is_wanted(self, anywhere: Harness) -> None:
+        """And how much awaits them in all; of others' questions nothing."""
+        runtime = await anywhere.client()
+        await anywhere.approver("ann")
+        browser = await Browser(anywhere).signed_in()
+        await several(runtime, {"risk": "high"}, {"risk": "low"})
+        since = anywhere.clock.now_ms()
+        anywhere.clock.move(1)
+        await several(runtime, {"risk": "high", "run": "r"}, {"run": "r"}, {"risk": "low", "run": "r"})
+        await runtime.asked(input="own", actor={"id": "ann", "kind": "user"})
+        for query, told in (
+            (f"since={since}", {"awaiting": 5, "new": 3}),
+            (f"since={since}&risk=high&page=3", {"awaiting": 5, "new": 1}),
+            (f"since={since}&run=r", {"awaiting": 5, "new": 3}),
+            (f"since={since + 1}", {"awaiting": 5, "new": 0}),
+            ("since=x&risk=low", {"awaiting": 5, "new": 2}),
+            ("", {"awaiting": 5, "new": 5}),
+        ):
+            response = await browser.get(f"/ui/inbox?{query}")
+            assert (response.status_code, response.json()) == (200, told)
+            assert response.headers["cache-control"] == "no-store"
+
+    async def test_an_inbox_says_since_when(self, h: Harness) -> None:
+        """Also where nothing awaits anybody yet."""
+        await h.approver("ann")
+        page = await (await Browser(h).signed_in()).get("/inbox")
+        assert f'data-now="{h.clock.now_ms()}"' in page.text
+
+    async def test_asking_is_no_use_of_a_session(self, anywhere: Harness) -> None:
+        """Nor does it need one less than the inbox does."""
+        await anywhere.approver("ann")
+        browser = await Browser(anywhere).signed_in()
+        (key,) = [each async for each in anywhere.redis.scan_iter("{placet:default}:u:*")]
+        await anywhere.redis.pexpire(key, 10_000)
+        assert (await browser.get("/ui/inbox")).status_code == 200
+        assert await anywhere.redis.pttl(key) <= 10_000
+        assert (await Browser(anywhere).get("/ui/inbox")).status_code == 303
+
+
 class TestNext:
     """From one question to the next."""
 

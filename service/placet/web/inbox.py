@@ -28,17 +28,22 @@ from placet.web.common import (
     signed_in,
 )
 from placet.web.inbox_pages import NARROWED, Outcome, Wanted
+from placet.web.security import HEADERS
 from placet.web.words import undecided
 
 _ID: Final = re.compile(ID_PATTERN)
 _PAGE: Final = re.compile("[1-9][0-9]{0,3}")
+_MOMENT: Final = re.compile("[0-9]{1,15}")
 _CHOSEN: Final = "chosen-"
 """Before the id of an approval: the name of a field whose value is the digest that was shown."""
 
 
 def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
     """The routes."""
+    return [*_looking(use), _rejecting(use)]
 
+
+def _looking(use: Pages) -> Sequence[HTTPRouteHandler]:
     @get("/inbox")
     async def inbox(request: Request) -> Response[bytes]:  # type: ignore[type-arg]
         async def shown(session: Session) -> Response[bytes]:
@@ -48,6 +53,18 @@ def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
 
         return await signed_in(use, request, shown)
 
+    @get("/ui/inbox")
+    async def news(request: Request) -> Response[bytes]:  # type: ignore[type-arg]
+        since = request.query_params.get("since", "")
+        since_ms = int(since) if _MOMENT.fullmatch(since) else 0
+
+        async def told(session: Session) -> Response[bytes]:
+            awaiting = await use.inbox.of(session.caller)
+            body = inbox_pages.news(awaiting, _wanted(request.query_params), since_ms)
+            return Response(body, media_type="application/json", headers=dict(HEADERS))
+
+        return await signed_in(use, request, told, is_used=False)
+
     @get("/next")
     async def next_(request: Request) -> Response[bytes]:  # type: ignore[type-arg]
         async def first(session: Session) -> Response[bytes]:
@@ -56,6 +73,10 @@ def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
 
         return await signed_in(use, request, first)
 
+    return [inbox, news, next_]
+
+
+def _rejecting(use: Pages) -> HTTPRouteHandler:
     @post("/inbox")
     async def reject(request: Request) -> Response[bytes]:  # type: ignore[type-arg]
         fields = await form_of(use, request)
@@ -75,7 +96,7 @@ def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
 
         return await changing(use, request, rejected, fields)
 
-    return [inbox, next_, reject]
+    return reject
 
 
 async def _rejected(

@@ -14,6 +14,7 @@ from placet.application.views import Sight, record_view
 from placet.domain.model import Approval
 from placet.domain.presentation import Heading, heading, seen_of
 from placet.domain.text import visible
+from placet.store.codec import encode
 from placet.web.pages import ROW, state_of, who
 from placet.web.render import left, render
 
@@ -114,6 +115,19 @@ def inbox(session: Session, found: Awaiting, wanted: Wanted, *, comment_max: int
         now_ms=now_ms,
         left=lambda dies: left(dies, now_ms),
     )
+
+
+class News(Struct, frozen=True, kw_only=True):
+    """What the script of an inbox asks: how much awaits somebody, and what of it came since and is wanted."""
+
+    awaiting: int
+    new: int
+
+
+def news(found: Awaiting, wanted: Wanted, since_ms: int) -> bytes:
+    """What came since an inbox was shown."""
+    came = (each for each in filter(wanted.takes, found.approvals) if each.requested_at_ms > since_ms)
+    return encode(News(awaiting=len(found.approvals), new=sum(1 for _ in came)))
 
 
 def rejected(session: Session, outcomes: Sequence[Outcome]) -> bytes:

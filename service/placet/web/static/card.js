@@ -26,6 +26,7 @@ if (form) {
   arm();
   addEventListener("focus", arm);
   document.addEventListener("visibilitychange", () => { if (!document.hidden) arm(); });
+  // A page that a browser kept whole, and shows again, is as old as it was left.
   addEventListener("pageshow", (event) => {
     if (!event.persisted) return;
     if (!stays) { anew(); return; }

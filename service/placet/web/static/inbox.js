@@ -1,4 +1,8 @@
-import { countdown, follow } from "./live.js";
+import { countdown, follow, stale } from "./live.js";
+
+const ASK_MS = 2_000; // at most so often
+const REST = 20; // and after an answer for this many times as long as it took: a long inbox takes the service long
+const SOON_MS = 250; // what comes in a burst is one question
 
 const list = document.querySelector(".rows");
 const rows = [...list.querySelectorAll(".row")];
@@ -9,20 +13,50 @@ for (const row of rows) {
 }
 
 // New rows wait behind a button: nothing moves under a thumb. Rows that have ended go grey at once.
-const news = document.getElementById("news");
-let count = 0;
+const news = document.querySelector("#news a");
+let isOld = false;
+function tell(fresh) {
+  news.hidden = !(fresh || isOld);
+  news.textContent = fresh ? `Show ${fresh} new` : "Show what is new";
+}
+
+// Of what happens, much concerns others: how much awaits whoever looks here, and is as chosen, the service says.
+let timer;
+let next = 0;
+let isAsking = false;
+let asksAgain = false;
+function ask() {
+  if (isAsking) { asksAgain = true; return; }
+  timer ??= setTimeout(asked, Math.max(SOON_MS, next - performance.now()));
+}
+async function asked() {
+  timer = undefined;
+  isAsking = true;
+  const began = performance.now();
+  try {
+    const query = new URLSearchParams(location.search);
+    query.set("since", list.dataset.now);
+    const answer = await fetch(`/ui/inbox?${query}`);
+    if (answer.redirected) stale();
+    else if (answer.ok) {
+      const said = await answer.json();
+      document.title = document.title.replace(/^(\(\d+\) )?/, said.awaiting ? `(${said.awaiting}) ` : "");
+      tell(said.new);
+    }
+  } catch { /* The next event asks again. */ }
+  next = performance.now() + Math.max(ASK_MS, REST * (performance.now() - began));
+  isAsking = false;
+  if (asksAgain) { asksAgain = false; ask(); }
+}
+
 follow((type, data) => {
   if (type === "gap") {
-    news.hidden = false;
-    news.firstElementChild.textContent = "Show what is new";
+    isOld = true;
+    tell(0);
+    ask();
     return;
   }
-  if (type === "requested") {
-    count += 1;
-    news.hidden = false;
-    news.firstElementChild.textContent = count === 1 ? "Show 1 new" : `Show ${count} new`;
-    return;
-  }
+  if (type !== "consumed" && type !== "reported") ask();
   const row = rows.find((each) => each.pathname === `/a/${data.id}`);
   if (row && data.status !== "pending") {
     ends.get(row)?.();

@@ -11,32 +11,54 @@ export function left(ms) {
   return h < 48 ? `${h} h ${String(min % 60).padStart(2, "0")} min left` : `${Math.floor(h / 24)} days left`;
 }
 
-// The service's clock counts, not the browser's: only the time that has passed since the page came is ours.
+// The service's clock counts, not the browser's: only the time that has passed since it was told is ours. One of
+// our clocks stands still while the machine sleeps, the other may be set back: what has passed is the longer time.
+let told;
+function tell(nowMs) {
+  told = { nowMs, ticks: performance.now(), wall: Date.now() };
+}
+function serviceNow() {
+  return told.nowMs + Math.max(performance.now() - told.ticks, Date.now() - told.wall);
+}
+
 // What it gives back ends it.
 export function countdown(element, diesMs, nowMs) {
-  const began = performance.now();
+  if (!told) tell(nowMs);
   let timer;
   const show = () => {
-    const ms = diesMs - nowMs - (performance.now() - began);
+    clearTimeout(timer);
+    const ms = diesMs - serviceNow();
     element.textContent = left(ms);
     if (ms > 0) timer = setTimeout(show, ms < 3_600_000 ? 1_000 : 30_000);
   };
+  const events = ["placet:now", "visibilitychange"];
+  for (const each of events) document.addEventListener(each, show);
   show();
-  return () => clearTimeout(timer);
+  return () => {
+    clearTimeout(timer);
+    for (const each of events) document.removeEventListener(each, show);
+  };
 }
 
 // Tells what happens, while the page is seen: a browser has few connections to one host, and each stream holds
-// one. Whenever it begins to listen, it asks whether the page is still what it would be now.
+// one. Whenever it begins to listen, it asks whether the page is still what it would be now, and what time it is.
 export function follow(heard) {
   const page = document.querySelector("[data-state]");
   let stream;
   async function compare() {
     const answer = await fetch(location.pathname + location.search);
-    const now = /data-state="([^"]*)"/.exec(await answer.text());
-    if (!answer.ok || answer.redirected) stale();
-    else if (now && now[1] !== page.dataset.state) heard("gap", {});
+    const text = await answer.text();
+    const [state, now] = ["state", "now"].map((name) => new RegExp(`data-${name}="([^"]*)"`).exec(text)?.[1]);
+    if (!answer.ok || answer.redirected) { stale(); return; }
+    if (now) {
+      tell(Number(now));
+      document.dispatchEvent(new Event("placet:now"));
+    }
+    if (state && state !== page.dataset.state) heard("gap", {});
   }
+  const close = () => stream?.close();
   function open() {
+    close();
     stream = new EventSource("/ui/events");
     for (const type of ["requested", "voted", "edited", "approved", "rejected", "expired", "cancelled", "consumed", "reported", "gap"]) {
       stream.addEventListener(type, (event) => heard(type, JSON.parse(event.data)));
@@ -44,18 +66,16 @@ export function follow(heard) {
     stream.addEventListener("open", () => { if (page) compare().catch(() => {}); });
     stream.addEventListener("error", (event) => { if (event.target.readyState === EventSource.CLOSED) stale(); });
   }
-  const close = () => stream?.close();
   if (!document.hidden) open();
-  document.addEventListener("visibilitychange", () => {
-    close();
-    if (!document.hidden) open();
-  });
+  document.addEventListener("visibilitychange", () => { if (document.hidden) close(); else open(); });
+  // A page that a browser kept whole, and shows again.
+  addEventListener("pageshow", (event) => { if (event.persisted && !document.hidden) open(); });
   addEventListener("submit", close);
   addEventListener("pagehide", close);
 }
 
 // Signed out elsewhere, or too many pages: what stands here may be over.
-function stale() {
+export function stale() {
   if (document.getElementById("stale")) return;
   const note = document.createElement("p");
   note.id = "stale";
