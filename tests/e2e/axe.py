@@ -2,7 +2,7 @@
 
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from playwright.async_api import Page
 
@@ -10,19 +10,32 @@ from tests.tools import require
 
 NODE_MODULES: Final = Path(__file__).parent / "node_modules"
 TAGS: Final = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
+WIDTHS_PX: Final = (360, 1280)
 _ASKED: Final = "tags => axe.run(document, { runOnly: tags, resultTypes: ['violations'] })"
 
 
 async def violations(page: Page) -> list[str]:
-    """What is wrong with a page by WCAG 2.2, levels A and AA: the rule, and where."""
+    """What is wrong with a page by WCAG 2.2, levels A and AA: the rule, where, and how the page looked then.
+
+    It is looked at in light and dark, as wide as a phone and as a desk; motion is left out, and disabled
+    buttons are waited for.
+    """
     await page.evaluate(_source())
-    found: dict[str, Any] = await page.evaluate(_ASKED, TAGS)
-    assert found["passes"], "no rule was applied"
-    return [f"{each['id']}: {', '.join(_places(each))}" for each in found["violations"]]
+    found = []
+    for scheme in SCHEMES:
+        await page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        for width_px in WIDTHS_PX:
+            await page.set_viewport_size({"width": width_px, "height": 800})
+            told: dict[str, Any] = await page.evaluate(_ASKED, TAGS)
+            assert told["passes"], "no rule was applied"
+            found += [f"{scheme}, {width_px} px: {_words(each)}" for each in told["violations"]]
+    return found
 
 
-def _places(violation: dict[str, Any]) -> list[str]:
-    return [" ".join(map(str, node["target"])) for node in violation["nodes"]]
+def _words(violation: dict[str, Any]) -> str:
+    places = [" ".join(map(str, node["target"])) for node in violation["nodes"]]
+    return f"{violation['id']} at {', '.join(places)}"
 
 
 @cache
