@@ -20,6 +20,7 @@ from placet.settings import Settings
 from placet.web import handlers
 from placet.web.common import trouble, wants_page
 from placet.web.handlers import Pages, Refused
+from placet.web.pace import RecentApprovals
 from placet.web.security import Origin
 
 _log = logging.getLogger("placet.app")
@@ -70,10 +71,12 @@ def _pages(services: Services, settings: Settings) -> Pages:
         intents=services.intents,
         sign_on=services.sign_on,
         read=services.read,
+        statistics=services.statistics,
         decide=services.decide,
         ring=services.ring,
         limits=settings.limits,
         origin=Origin(settings.server.public_url),
+        recent=RecentApprovals(services.clock),
     )
 
 

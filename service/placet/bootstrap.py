@@ -33,6 +33,7 @@ from placet.application.rights import Rights
 from placet.application.rulebooks import Rulebooks, Source
 from placet.application.sessions import WebSessions
 from placet.application.sign_on import SignOn
+from placet.application.statistics import ReadStatistics
 from placet.application.strangers import Strangers
 from placet.application.sweep import Sweeper
 from placet.application.waiters import Waiters
@@ -90,6 +91,7 @@ class Services(Struct, frozen=True, kw_only=True):
     intents: Intents
     sign_on: SignOn
     inbox: Inbox
+    statistics: ReadStatistics
     sweeper: Sweeper
     metrics: Metrics
     clock: Clock
@@ -223,6 +225,7 @@ def _compose(
         intents=Intents(Sessions(store.client), ring),
         sign_on=SignOn(calls, documents, issuers, clock, limits),
         inbox=Inbox(approvals, seals),
+        statistics=ReadStatistics(approvals, seals, directory, limits, clock),
         sweeper=sweeper,
         metrics=metrics,
         clock=clock,

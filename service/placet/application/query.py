@@ -133,7 +133,7 @@ class ReadApprovals:
         sight = sight_of(caller, approval)
         if sight is None:
             raise ApprovalNotFound
-        self._check(approval, sight)
+        check_shown(self._seals, approval, sight)
         suspended = self._rights.judge(caller, approval).refusal
         return Seen(
             record=answer.record,
@@ -234,20 +234,11 @@ class ReadApprovals:
             sight = sight_of(caller, approval)
             if sight is None or not filters.take(approval):
                 return None
-            self._check(approval, sight)
+            check_shown(self._seals, approval, sight)
         except InternalError:
             return None
         suspended = self._rights.of(caller, approval).refusal
         return Seen(record=record, approval=approval, sight=sight, suspended=suspended)
-
-    def _check(self, approval: Approval, sight: Sight) -> None:
-        """Nothing, where the caller may be shown this: the card is the one that was asked.
-
-        Raises:
-            InternalError: It was changed in the store.
-        """
-        if sight is Sight.CARD and approval.status is Status.PENDING:
-            self._seals.prove_card(approval)
 
     def _token(self, caller: Caller, approval: Approval) -> str | None:
         ask, who = approval.ask, caller.principal
@@ -281,6 +272,16 @@ class ReadApprovals:
             use_by_ms=approval.use_by_ms,
             minted=self._ring.minted,
         )
+
+
+def check_shown(seals: Seals, approval: Approval, sight: Sight) -> None:
+    """Nothing, where a caller may be shown this: the card is the one that was asked.
+
+    Raises:
+        InternalError: It was changed in the store.
+    """
+    if sight is Sight.CARD and approval.status is Status.PENDING:
+        seals.prove_card(approval)
 
 
 def _index(caller: Principal, filters: Filters) -> str:

@@ -20,7 +20,9 @@ from placet.cli.layout import wrap
 PATIENCE_S: Final = 1.0
 """Whoever waits longer than this is told what for."""
 _LINE_CHARS: Final = 100
-_PLAIN: Final = str.maketrans({"✓": "+", "✗": "x", "…": "...", "│": "|", "●": "*"})
+_PLAIN: Final = str.maketrans(
+    {"✓": "+", "✗": "x", "…": "...", "│": "|", "●": "*", "█": "#", "▒": "x", "░": "o"}
+)
 """What our own marks become where a stream can't carry them (an ASCII locale)."""
 
 

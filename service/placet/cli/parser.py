@@ -73,6 +73,7 @@ def _parser() -> Parser:
     _keys(commands)
     add_policy(commands)
     _audit(commands)
+    _stats(commands)
     _doctor(commands)
     add_command(commands, "openapi", "openapi:run", "print the OpenAPI document of the HTTP API")
     add_command(commands, "version", "info:version", "print the version")
@@ -122,6 +123,21 @@ def _audit(commands: Any) -> None:  # noqa: ANN401 - as above
     for command in (show, tail, export):
         command.add_argument("--tenant", default="default", help="which tenant ('default')")
         add_store(command)
+
+
+def _stats(commands: Any) -> None:  # noqa: ANN401 - as above
+    stats = add_command(
+        commands,
+        "stats",
+        "stats:stats",
+        "count decisions, how long they take, and what expires",
+        "Of all records of a tenant. It also says who approved too fast to have read.",
+    )
+    stats.add_argument("--tenant", default="default", help="which tenant ('default')")
+    stats.add_argument(
+        "--days", type=int, choices=(7, 30), default=7, help="of how many days of UTC, today included (7)"
+    )
+    add_store(stats)
 
 
 def _doctor(commands: Any) -> None:  # noqa: ANN401 - as above

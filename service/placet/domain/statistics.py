@@ -9,9 +9,9 @@
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, Self, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from placet.domain.counts import Decisions, Endings, Took
 from placet.domain.facts import Ending, Fact, Said
@@ -56,6 +56,14 @@ class TooFast(Struct, frozen=True, kw_only=True):
     haste: Haste
 
 
+class Left(NamedTuple):
+    """How many lines are not there: of capabilities and people with fewer decisions, of older runs."""
+
+    capabilities: int = 0
+    people: int = 0
+    runs: int = 0
+
+
 class Statistics(Struct, frozen=True, kw_only=True):
     """Of some days.
 
@@ -72,6 +80,7 @@ class Statistics(Struct, frozen=True, kw_only=True):
         by_capability: The same of each capability, the most decided first.
         by_person: Of each person, who decided the most first.
         too_fast: The latest first.
+        left: What was left out of the last three.
     """
 
     from_ms: int
@@ -86,6 +95,18 @@ class Statistics(Struct, frozen=True, kw_only=True):
     by_capability: tuple[OfCapability, ...]
     by_person: tuple[OfPerson, ...]
     too_fast: tuple[TooFast, ...]
+    left: Left = Left()
+
+    def brief(self, lines_max: int) -> Self:
+        """The same with so many lines of each kind at most."""
+        left = (len(lines) - lines_max for lines in (self.by_capability, self.by_person, self.too_fast))
+        return structs.replace(
+            self,
+            by_capability=self.by_capability[:lines_max],
+            by_person=self.by_person[:lines_max],
+            too_fast=self.too_fast[:lines_max],
+            left=Left(*(max(each, 0) for each in left)),
+        )
 
 
 def begin_ms(now_ms: int, days: int) -> int:

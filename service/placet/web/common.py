@@ -18,6 +18,7 @@ from placet.application.intents import Intents
 from placet.application.query import ReadApprovals
 from placet.application.sessions import Session, WebSessions
 from placet.application.sign_on import SignOn
+from placet.application.statistics import ReadStatistics
 from placet.domain.errors import (
     InternalError,
     MethodNotAllowed,
@@ -30,6 +31,7 @@ from placet.observability.context import request_id
 from placet.store.approvals import Rejudge
 from placet.tokens.keyring_file import KeyringFile
 from placet.web import pages
+from placet.web.pace import RecentApprovals
 from placet.web.security import HEADERS, Origin, same
 from placet.web.words import title_of, words_of
 
@@ -39,7 +41,7 @@ FORM_MAX_BYTES: Final = 64 * 1024
 """The largest form, but for one that carries an input."""
 DIGEST: Final = re.compile("[0-9a-f]{64}")
 _FIELDS_MAX: Final = 128
-_NEXT: Final = re.compile(rf"/(?:inbox|history|a/{ID_PATTERN})")
+_NEXT: Final = re.compile(rf"/(?:inbox|history|statistics|a/{ID_PATTERN})")
 _PLAIN_PATH: Final = re.compile(r"/[a-z]+(?:/[\w.:-]+)*", re.ASCII)
 _FOR_PROGRAMS: Final = ("/v1", "/.well-known", "/openapi.json", "/healthz", "/readyz", "/metrics")
 _NOT_AT_ALL: Final = re.compile(r"q=0(?:\.0{0,3})?")
@@ -55,10 +57,12 @@ class Pages(Struct, frozen=True, kw_only=True):
     intents: Intents
     sign_on: SignOn
     read: ReadApprovals
+    statistics: ReadStatistics
     decide: DecideApproval
     ring: KeyringFile
     limits: Limits
     origin: Origin
+    recent: RecentApprovals
 
 
 class Refused(Exception):  # noqa: N818 - answered by the page that it carries

@@ -51,6 +51,8 @@ async def decide(
         return await leave(use, issuer, flow)
     try:
         await use.decide(session.caller, approval_id, body)
+        if body.decision is Verdict.APPROVE:
+            use.recent.add(session.caller, approval_id)
     except (Unauthenticated, ApprovalNotFound, StoreUnavailable):
         raise
     except PlacetError as error:

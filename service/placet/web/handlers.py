@@ -14,7 +14,7 @@ from placet.application.event_lines import CONTENT_TYPE, begun, last_entry
 from placet.application.query import Filters
 from placet.application.sessions import Session
 from placet.domain.errors import PlacetError
-from placet.web import card, edit, history, inbox, signing, single_sign_on
+from placet.web import card, edit, history, inbox, signing, single_sign_on, statistics
 from placet.web.common import Pages, Refused, get, notice, signed_in
 from placet.web.render import STATIC, stamp, static
 from placet.web.security import HEADERS
@@ -31,6 +31,7 @@ def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
         *single_sign_on.handlers(use),
         *inbox.handlers(use),
         *history.handlers(use),
+        *statistics.handlers(use),
         *card.handlers(use),
         *edit.handlers(use),
         _following(use),

@@ -49,7 +49,8 @@ def _looking(use: Pages) -> Sequence[HTTPRouteHandler]:
         async def shown(session: Session) -> Response[bytes]:
             awaiting = await use.inbox.of(session.caller)
             most = use.limits.comment_max_chars
-            return page(inbox_pages.inbox(session, awaiting, _wanted(request.query_params), comment_max=most))
+            wanted, haste = _wanted(request.query_params), use.recent.hasty(session.caller)
+            return page(inbox_pages.inbox(session, awaiting, wanted, comment_max=most, haste=haste))
 
         return await signed_in(use, request, shown)
 

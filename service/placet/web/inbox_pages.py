@@ -12,7 +12,9 @@ from placet.application.sessions import Session
 from placet.application.standing import standing_of
 from placet.application.views import Sight, record_view
 from placet.domain.model import Approval
+from placet.domain.pace import Haste
 from placet.domain.presentation import Heading, heading, seen_of
+from placet.domain.statistics_words import hasty
 from placet.domain.text import visible
 from placet.store.codec import encode
 from placet.web.pages import ROW, state_of, who
@@ -89,8 +91,10 @@ class Told(Struct, frozen=True, kw_only=True):
     problem: str
 
 
-def inbox(session: Session, found: Awaiting, wanted: Wanted, *, comment_max: int) -> bytes:
-    """What awaits somebody."""
+def inbox(
+    session: Session, found: Awaiting, wanted: Wanted, *, comment_max: int, haste: Haste | None = None
+) -> bytes:
+    """What awaits somebody; ``haste``: what they have just approved too fast to have read it."""
     awaiting = found.approvals
     taken = [each for run in _together(filter(wanted.takes, awaiting)) for each in run]
     last = max(1, -(-len(taken) // ROWS_MAX))
@@ -103,6 +107,7 @@ def inbox(session: Session, found: Awaiting, wanted: Wanted, *, comment_max: int
         here="inbox",
         count=len(awaiting),
         is_all=found.is_all,
+        haste=None if haste is None else hasty(haste),
         state=state_of(*(each.ask.id for each in shown)),
         taken=len(taken),
         groups=[_group(session, run) for run in _together(shown)],
