@@ -334,7 +334,9 @@ class TestCritical:
         assert (await runtime.seen(asked["id"]))["status"] == "rejected"
 
 
-@pytest.mark.parametrize("path", ["/signin", "/inbox", "/history", "/a/apr_1", "/ui/x/app.css"])
+@pytest.mark.parametrize(
+    "path", ["/signin", "/inbox", "/history", "/statistics", "/a/apr_1", "/ui/x/app.css"]
+)
 async def test_every_page_is_guarded(h: Harness, path: str) -> None:
     """Scripts and styles of ours alone, in no frame, kept by nobody."""
     response = await h.http.get(path)

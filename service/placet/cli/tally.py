@@ -1,11 +1,12 @@
 """Statistics on a terminal: sentences, tables, and bars of characters."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from placet.application.rulings import rfc3339
 from placet.cli.console import Ink, Terminal
-from placet.cli.layout import GAP, Column, columns_of, table
+from placet.cli.layout import GAP, Column, blocks, columns_of
 from placet.domain.counts import Decisions
 from placet.domain.statistics import Statistics
 from placet.domain.statistics_words import (
@@ -25,6 +26,8 @@ from placet.domain.text import visible
 LINES_MAX: Final = 25
 """Capabilities, people and runs that are shown; ``--json`` has them all."""
 _BAR_COLUMNS: Final = 40
+_BAR_LEAST: Final = 8
+"""Shorter bars than this would say nothing."""
 _FILLS: Final = (("█", Ink.GREEN), ("▒", Ink.RED), ("░", Ink.YELLOW))
 """Of decisions of each kind, which differ without colours too."""
 _DECISIONS: Final = ("APPROVED", "REJECTED", "CHANGED")
@@ -103,7 +106,7 @@ def _by_person(found: Statistics, out: Terminal) -> Iterator[str]:
 def _named(titles: Sequence[str], rows: Sequence[Sequence[str]], out: Terminal, what: str) -> Iterator[str]:
     if rows:
         yield ""
-        yield from _table(titles, rows[:LINES_MAX], out)
+        yield from chain.from_iterable(_table(titles, rows[:LINES_MAX], out))
         yield from _more(len(rows) - LINES_MAX, what)
 
 
@@ -113,37 +116,40 @@ def _more(count: int, what: str) -> Iterator[str]:
 
 
 def _barred(titles: Sequence[str], rows: Sequence[Sequence[str]], bars: Bars, out: Terminal) -> Iterator[str]:
-    """A table with a bar behind each row, where there is room for one."""
+    """A table with a bar behind each row that takes one line and leaves room for one."""
     head, *below = _table(titles, rows, out)
-    room = min(_BAR_COLUMNS, out.width - max(map(columns_of, below)) - len(GAP))
-    yield head
+    yield from head
+    room = min(_BAR_COLUMNS, out.width - max(map(columns_of, chain.from_iterable(below))) - len(GAP))
     most = max(map(sum, bars))
-    for line, counts in zip(below, bars, strict=True):
-        yield f"{line}{GAP}{_bar(counts, most, room, out)}".rstrip()
+    for (*others, last), counts in zip(below, bars, strict=True):
+        yield from others
+        yield f"{last}{GAP}{'' if others else _bar(counts, most, room, out)}".rstrip()
 
 
 def _bar(counts: Sequence[int], most: int, room: int, out: Terminal) -> str:
-    """As long as the counts together: what there is at all can be seen."""
-    parts = zip(counts, _FILLS, strict=False)
-    return "".join(
-        out.paint(fill * max(room * count // most, 1), ink)
-        for count, (fill, ink) in parts
-        if count and room > 0
-    )
+    """As long as the counts together, never longer than there is room; what there is at all can be seen."""
+    total = sum(counts)
+    if not total or room < _BAR_LEAST:
+        return ""
+    lengths = [max(room * count // most, 1) if count else 0 for count in counts]
+    # Small ones are rounded up, at the cost of the greatest.
+    longest = lengths.index(max(lengths))
+    lengths[longest] += max(room * total // most, sum(map(bool, counts))) - sum(lengths)
+    parts = zip(lengths, _FILLS, strict=False)
+    return "".join(out.paint(fill * length, ink) for length, (fill, ink) in parts)
 
 
-def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], out: Terminal) -> list[str]:
-    """Names to the left, numbers to the right of their columns."""
+def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], out: Terminal) -> list[list[str]]:
+    """The lines of the heads and of each row: names to the left, numbers to the right of their columns."""
     widths = [max(map(columns_of, column)) for column in zip(titles, *rows, strict=True)]
-    aligned = [
+    head, *below = (
         [cell if place == 0 else cell.rjust(widths[place]) for place, cell in enumerate(row)]
         for row in (titles, *rows)
-    ]
-    columns = [
-        Column(title=title, least=_SHORT if place == 0 else None) for place, title in enumerate(aligned[0])
-    ]
-    head, *below = (GAP.join(cells).rstrip() for cells in table(columns, aligned[1:], out.room))
-    return [out.paint(head, Ink.DIM), *below]
+    )
+    columns = [Column(title=title, least=_SHORT if place == 0 else None) for place, title in enumerate(head)]
+    found = blocks(columns, below, out.room)
+    heads, *others = [[GAP.join(cells).rstrip() for cells in block] for block in found]
+    return [[out.paint(line, Ink.DIM) for line in heads], *others]
 
 
 def _cells(of: Decisions) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ LOOKING = (
     ["audit", "show", "apr_1"],
     ["audit", "tail"],
     ["audit", "export"],
+    ["stats"],
     ["keys", "list"],
     ["policy", "drop", "--yes"],
     ["doctor", "--reset-clock"],
