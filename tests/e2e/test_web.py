@@ -346,6 +346,40 @@ async def test_history_on_a_phone(stage: Stage, browser: Browser, cast: Cast) ->
     assert complaints == []
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_statistics_on_a_phone(stage: Stage, browser: Browser, cast: Cast, scheme: Any) -> None:
+    """They fit the narrowest with all tables open; charts have names; whoever was too fast is told so."""
+    (runtime,), (ann,) = await cast.client(), await cast.approver()
+    for number in range(6):
+        capability = f"payments.transfer.international.to-a-bank-account-{number}"
+        asked = await runtime.asked(input=number, capability=capability)
+        record(await ann.decide(asked, "reject" if number == 5 else "approve"))
+    narrow = {**PHONE, "viewport": {"width": 320, "height": 640}, "color_scheme": scheme}
+    _, page, complaints = await opened(browser, link_for(stage, ann), **narrow)
+    await page.wait_for_url("**/inbox")
+    await page.get_by_role("link", name="Statistics").tap()
+    await page.wait_for_url("**/statistics")
+    await expect(page.get_by_role("region", name="Too fast to have been read")).to_contain_text(
+        "You approved 5 in"
+    )
+    for name in ("Decisions per day", "Time to decide", "How questions ended"):
+        await expect(page.get_by_role("img", name=name)).to_be_visible()
+        await expect(page.get_by_role("table", name=name)).to_be_hidden()
+    for table in await page.get_by_text("The same as a table").all():
+        await table.tap()
+    for name in ("Decisions per day", "By capability", "By person"):
+        await expect(page.get_by_role("table", name=name)).to_be_visible()
+    named = page.get_by_role("table", name="By person").get_by_role("row", name="ann 5 1 0")
+    await expect(named.get_by_role("rowheader")).to_have_text("ann")
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    within = "[...document.querySelectorAll('.wide')].every((each) => each.scrollWidth <= each.clientWidth)"
+    assert await page.evaluate(within)
+    await page.get_by_role("link", name="30 days").tap()
+    await page.wait_for_url("**/statistics?days=30")
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert complaints == []
+
+
 @pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
 async def test_approving_with_changes(stage: Stage, browser: Browser, cast: Cast, scripts: bool) -> None:  # noqa: FBT001
     """Written, shown, approved, on the smallest of phones; and what was written stays on the way back."""
