@@ -207,6 +207,12 @@ class TestPage:
         assert len(table(page, "By capability")) == 2
         assert words(page).count("And 2 more with fewer decisions.") == 1
 
+    async def test_head_is_answered(self, h: Harness) -> None:
+        """As GET, without the page."""
+        await h.approver("ann")
+        response = await (await Browser(h).signed_in())._call("HEAD", "/statistics")
+        assert (response.status_code, response.content) == (200, b"")
+
     async def test_hostile_text_is_harmless(self, h: Harness) -> None:
         """Names of people are somebody's text too."""
         runtime, ann = await h.client(), await h.approver("ann", shown_as=f"a\u202eb{HOSTILE}")

@@ -22,6 +22,7 @@ ENDINGS: Final = {
 }
 """How questions ended; the last two expired."""
 _IN_SECONDS_MAX: Final = 90
+_FEW: Final = 0.01
 
 
 def classes(found: Statistics) -> list[tuple[str, int]]:
@@ -63,11 +64,13 @@ def ended(of: Endings) -> str:
 
 
 def percent(of: Endings) -> str:
-    """The share that expired."""
+    """The share that expired; neither a few of many nor all but a few are rounded away."""
     share = of.share_expired
     if share is None:
         return NONE
-    return "under 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"  # noqa: PLR2004 - one of a hundred
+    if 0 < share < _FEW:
+        return "under 1 %"
+    return "over 99 %" if 1 - _FEW < share < 1 else f"{100 * share:.0f} %"
 
 
 def called(person: Person) -> str:

@@ -81,6 +81,11 @@ def test_how_long_people_took(times_ms: list[int], words: str) -> None:
             "1 of the 1000 that ended had expired (under 1 %): 1 not answered, 0 approved and never used.",
             "under 1 %",
         ),
+        (
+            Endings(used=1, unused=299),
+            "299 of the 300 that ended had expired (over 99 %): 0 not answered, 299 approved and never used.",
+            "over 99 %",
+        ),
     ],
 )
 def test_what_expired(of: Endings, words: str, share: str) -> None:
