@@ -14,7 +14,7 @@ from tests.ruled import EDITABLE
 
 HAZARDS: dict[str, Any] = {
     "input": {"to": "\u202egnp.exe", "name": "שרה", "lines": [{"sku": "x" * 90, "count": 1, "note": None}]},
-    "reasons": ["the amount is large", "раypal"],
+    "reasons": ["the amount is large", "\u0440\u0430ypal"],
     "context": {"ticket": "T-1"},
     "presentation": {"title": "Refund", "summary": "As agreed\nwith them", "redact": ["/lines"]},
     "run": "run-1",
