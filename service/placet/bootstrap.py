@@ -10,6 +10,7 @@ from placet.application.activation import Activation
 from placet.application.audit import Audit
 from placet.application.cancel import CancelApproval
 from placet.application.clock import Clock, SystemClock
+from placet.application.code_flow import CodeFlow
 from placet.application.consume import ConsumeApproval
 from placet.application.decide import DecideApproval
 from placet.application.decide_many import DecideMany
@@ -223,7 +224,7 @@ def _compose(
         ),
         sessions=WebSessions(Sessions(store.client), ring, directory, clock, limits),
         intents=Intents(Sessions(store.client), ring),
-        sign_on=SignOn(calls, documents, issuers, clock, limits),
+        sign_on=SignOn(CodeFlow(calls, documents, clock), issuers, clock, limits),
         inbox=Inbox(approvals, seals),
         statistics=ReadStatistics(approvals, seals, directory, limits, clock),
         sweeper=sweeper,

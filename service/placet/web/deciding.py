@@ -3,12 +3,12 @@
 from litestar import Response
 from msgspec import UNSET
 
+from placet.application.code_flow import Flow
 from placet.application.commands import Decide
 from placet.application.inbox import refusal_of, steps_up
 from placet.application.intents import Intent
 from placet.application.sealing import random_secret
 from placet.application.sessions import Session
-from placet.application.sign_on import Flow
 from placet.domain.errors import (
     ApprovalNotFound,
     IssuerUnavailable,

@@ -6,7 +6,7 @@ import msgspec
 from litestar import Request
 from litestar.datastructures import Cookie
 
-from placet.application.sign_on import Flow
+from placet.application.code_flow import Flow
 from placet.domain.limits import SIGN_ON_MS
 from placet.store.codec import encode
 from placet.tokens import base64url

@@ -12,8 +12,9 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 from msgspec import structs
 
+from placet.application.code_flow import Flow
 from placet.application.sessions import Session
-from placet.application.sign_on import Flow, NotSignedOn, Returned
+from placet.application.sign_on import NotSignedOn, Returned
 from placet.domain.errors import IssuerUnavailable, PlacetError, Unauthenticated
 from placet.domain.people import Issuer
 from placet.domain.vouched import StepUp

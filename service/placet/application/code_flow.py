@@ -1,0 +1,196 @@
+"""The authorization code flow with PKCE, as it goes over the wire (OpenID Connect Core §3.1, RFC 7636).
+
+1. A person is sent to the issuer, and told back with a code to an address that is that issuer's alone: what
+   comes back there is of that issuer or of nobody (RFC 9700 §4.4).
+2. The code is redeemed with the verifier of its flow. We say who we are as RFC 6749 §2.3.1 has it, in a
+   header where the issuer takes that. Of what is answered the ID token counts, and nothing else.
+"""
+
+import asyncio
+import logging
+import re
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote, urlencode, urlsplit
+
+from msgspec import Struct
+
+from placet.application.clock import Clock
+from placet.application.issuer_calls import IssuerCalls, IssuerFault, split
+from placet.application.issuer_documents import Configuration, IssuerDocuments, is_plain
+from placet.domain.errors import IssuerUnavailable, Unauthenticated
+from placet.domain.people import Issuer, SignIn
+from placet.settings.parsing import is_loopback
+from placet.tokens import base64url
+
+_SECRET_MAX_BYTES: Final = 4_096
+_ASKED_AT_ONCE: Final = 16
+"""Codes that are redeemed at once: whoever makes some up costs the issuer no more than that."""
+OAUTH_ERROR: Final = re.compile("[a-z_]{1,64}")
+"""What an issuer may call an error (RFC 6749 §4.1.2.1), as far as that is repeated here."""
+_BASIC: Final = "client_secret_basic"
+_POST: Final = "client_secret_post"
+
+_log = logging.getLogger(__name__)
+
+
+class Flow(Struct, frozen=True, kw_only=True):
+    """One sign-in, from its beginning to its end.
+
+    Attributes:
+        iss: With whom.
+        state: What comes back, and says which flow it is of.
+        nonce: What the ID token must have.
+        verifier: What redeems the code.
+        at_ms: When it began, on the service's clock.
+        onward: Where the person goes on to.
+        intent: The secret of the decision it is for; empty where it is a sign-in and no more.
+    """
+
+    iss: str
+    state: str
+    nonce: str
+    verifier: str
+    at_ms: int
+    onward: str
+    intent: str = ""
+
+
+class CodeFlow:
+    """Asks issuers.
+
+    Args:
+        calls: Reach them.
+        documents: Know where they are.
+        clock: For how long that is known.
+    """
+
+    def __init__(self, calls: IssuerCalls, documents: IssuerDocuments, clock: Clock) -> None:
+        self._calls = calls
+        self._documents = documents
+        self._clock = clock
+        self._known: dict[str, tuple[Configuration, float]] = {}
+        self._turns = asyncio.Semaphore(_ASKED_AT_ONCE)
+
+    async def address(self, issuer: Issuer, flow: Flow, back: str) -> str:
+        """Where a person signs in.
+
+        Args:
+            issuer: With whom.
+            flow: For what.
+            back: Where they are sent back to.
+
+        Raises:
+            IssuerUnavailable: The issuer can't be asked where that is.
+        """
+        sign_in, endpoint = _sign_in(issuer), (await self.configuration(issuer)).authorization_endpoint
+        if endpoint is None or not _may_go_to(endpoint, issuer):
+            raise self._unusable(issuer, "its configuration has no authorization_endpoint to go to")
+        asked = {
+            "response_type": "code",
+            "client_id": sign_in.client_id,
+            "redirect_uri": back,
+            "scope": " ".join(("openid", *sign_in.scopes)),
+            "state": flow.state,
+            "nonce": flow.nonce,
+            "code_challenge": base64url.encode(sha256(flow.verifier.encode()).digest()),
+            "code_challenge_method": "S256",
+        }
+        if flow.intent:
+            asked |= {"max_age": "0", "prompt": "login"}
+            asked |= {"acr_values": " ".join(sign_in.acr_values)} if sign_in.acr_values else {}
+        return f"{endpoint}{'&' if urlsplit(endpoint).query else '?'}{urlencode(asked, quote_via=quote)}"
+
+    async def redeem(self, issuer: Issuer, flow: Flow, back: str, code: str) -> str | None:
+        """The ID token (RFC 6749 §4.1.3, RFC 7636 §4.5); ``None`` where the issuer gives none.
+
+        Raises:
+            IssuerUnavailable: The issuer can't be asked, or can't be told who we are.
+        """
+        sign_in, known = _sign_in(issuer), await self.configuration(issuer)
+        endpoint = known.token_endpoint
+        if endpoint is None:
+            raise self._unusable(issuer, "its configuration has no token_endpoint")
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": back,
+            "code_verifier": flow.verifier,
+        }
+        try:
+            secret = _secret_of(sign_in)
+            methods = known.token_endpoint_auth_methods_supported
+            is_basic = secret is not None and (_BASIC in methods or _POST not in methods)
+            if not is_basic:
+                form |= {"client_id": sign_in.client_id}
+                form |= {} if secret is None else {"client_secret": secret}
+            basic = (quote(sign_in.client_id, safe=""), quote(secret or "", safe="")) if is_basic else None
+            async with self._turns:
+                answer = await self._calls.post(endpoint, form, plain=is_plain(issuer), basic=basic)
+            members = answer.members()
+        except IssuerFault as fault:
+            raise self._unusable(issuer, str(fault)) from None
+        token, error = members.get("id_token"), members.get("error")
+        if not isinstance(token, str):
+            said = error if isinstance(error, str) and OAUTH_ERROR.fullmatch(error) else "no id_token"
+            _log.warning(
+                "a code was not redeemed", extra={"iss": issuer.iss, "status": answer.status, "fault": said}
+            )
+            return None
+        return token
+
+    async def configuration(self, issuer: Issuer) -> Configuration:
+        """What an issuer says of itself, as long as that may be kept.
+
+        Raises:
+            IssuerUnavailable: The issuer can't be asked.
+        """
+        known, until_s = self._known.get(issuer.iss, (None, 0.0))
+        if known is not None and self._clock.monotonic_s() < until_s:
+            return known
+        try:
+            found, max_age_s = await self._documents.configuration(issuer)
+        except IssuerFault as fault:
+            raise self._unusable(issuer, str(fault)) from None
+        self._known[issuer.iss] = found, self._clock.monotonic_s() + max_age_s
+        return found
+
+    @staticmethod
+    def _unusable(issuer: Issuer, fault: str) -> IssuerUnavailable:
+        _log.warning("an issuer can't sign anybody in", extra={"iss": issuer.iss, "fault": fault})
+        return IssuerUnavailable(retry_after_ms=1_000)
+
+
+def _sign_in(issuer: Issuer) -> SignIn:
+    if issuer.sign_in is None:
+        raise Unauthenticated
+    return issuer.sign_in
+
+
+def _secret_of(sign_in: SignIn) -> str | None:
+    """The secret as it is now: it is rotated by writing another into the file.
+
+    Raises:
+        IssuerFault: It can't be read.
+    """
+    if sign_in.client_secret_file is None:
+        return None
+    try:
+        with Path(sign_in.client_secret_file).open("rb") as file:
+            secret = file.read(_SECRET_MAX_BYTES).decode("ascii").strip()
+    except (OSError, ValueError) as fault:
+        raise IssuerFault(f"client_secret_file can't be read: {type(fault).__name__}.") from None
+    if not secret:
+        raise IssuerFault("client_secret_file is empty.")
+    return secret
+
+
+def _may_go_to(endpoint: str, issuer: Issuer) -> bool:
+    """Whether people may be sent there: over https, or on this machine as the issuer is."""
+    try:
+        where = split(endpoint)
+    except IssuerFault:
+        return False
+    is_local = is_plain(issuer) and where.scheme == "http" and is_loopback(where.hostname or "")
+    return bool(where.hostname) and not where.fragment and (where.scheme == "https" or is_local)
