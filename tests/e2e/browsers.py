@@ -39,6 +39,11 @@ def link_for(stage: Stage, party: Party) -> str:
     return link
 
 
+async def invited(stage: Stage, party: Party) -> str:
+    """The same link, sooner."""
+    return await stage.invite(party.tenant, party.name)
+
+
 async def opened(browser: Browser, link: str, **options: Any) -> tuple[BrowserContext, Page, list[str]]:
     """A browser of somebody who has followed a link, and what it complains of."""
     context = await browser.new_context(**options)
@@ -48,3 +53,8 @@ async def opened(browser: Browser, link: str, **options: Any) -> tuple[BrowserCo
     page.on("pageerror", lambda error: complaints.append(str(error)))
     await page.goto(link)
     return context, page, complaints
+
+
+async def unfold(page: Page) -> None:
+    """Show what a page keeps folded."""
+    await page.locator("details").evaluate_all("all => all.forEach(each => { each.open = true; })")

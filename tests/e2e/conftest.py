@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser
 
 from tests.e2e.browsers import launched
@@ -38,8 +39,16 @@ def stage() -> Iterator[Stage]:
         yield stage
 
 
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    """Chromium."""
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def chromium() -> AsyncIterator[Browser]:
+    """Chromium, for the tests of a module."""
     async with launched() as browser:
         yield browser
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def browser(chromium: Browser) -> AsyncIterator[Browser]:
+    """Chromium without anything open."""
+    yield chromium
+    for context in chromium.contexts:
+        await context.close()

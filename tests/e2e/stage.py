@@ -85,6 +85,13 @@ class Stage:
         self.hear("\n".join(credentials).encode())
         return credentials
 
+    async def invite(self, tenant: str, person: str) -> str:
+        """A link that signs a person in at the first replica."""
+        async with opening(load(self.variables), Console(io.StringIO(), io.StringIO(), {})) as services:
+            secret = await services.sessions.offer(tenant, person)
+        self._secrets.add(secret[-_SECRET_CHARS:].encode())
+        return f"{self.replicas[0].url}/signin#{secret}"
+
     def hear(self, text: bytes) -> None:
         """Remember the credentials and tokens in a text, to look for them in the logs."""
         if b"token" in text or b"plc_" in text:

@@ -4,18 +4,22 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncIterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Route, expect
 
-from tests.e2e.browsers import PHONE, link_for, opened
+from tests.e2e.browsers import PHONE, invited, link_for, opened, unfold
 from tests.e2e.stage import Cast, Stage, casting
 from tests.harness import record
 from tests.ruled import EDITABLE
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-@pytest.fixture
+
+@pytest_asyncio.fixture(loop_scope="module")
 async def cast(stage: Stage) -> AsyncIterator[Cast]:
     """Who takes part."""
     async with casting(stage) as cast:
@@ -45,7 +49,7 @@ async def test_a_critical_call_takes_a_second_step(stage: Stage, browser: Browse
     """On a page of its own; back is as near as on, and what was written stays."""
     (runtime,), (ann,) = await cast.client(), await cast.approver()
     asked = await runtime.asked(input={"to": "ACME", "amount": 5}, risk="critical")
-    _, page, complaints = await opened(browser, link_for(stage, ann), **PHONE)
+    _, page, complaints = await opened(browser, await invited(stage, ann), **PHONE)
     await page.wait_for_url("**/inbox")
     await page.goto(f"{stage.replicas[0].url}/a/{asked['id']}")
     for step in ("back", "on"):
@@ -74,7 +78,7 @@ async def test_buttons_are_armed_a_moment_after_a_card_comes(
     """And again after it has regained the focus: a thumb that was on its way decides nothing."""
     (runtime,), (ann,) = await cast.client(), await cast.approver()
     asked = await runtime.asked()
-    _, page, _ = await opened(browser, link_for(stage, ann))
+    _, page, _ = await opened(browser, await invited(stage, ann))
     await page.wait_for_url("**/inbox")
     await page.goto(f"{stage.replicas[0].url}/a/{asked['id']}", wait_until="commit")
     buttons = page.locator(".buttons button")
@@ -91,7 +95,7 @@ async def test_what_somebody_else_decides_is_there_at_once(
     """The card says who; the inbox says what is new, and moves nothing."""
     (runtime,), (ann,), (bob,) = await cast.client(), await cast.approver(), await cast.approver("bob")
     asked = await runtime.asked(input=1)
-    context, page, _ = await opened(browser, link_for(stage, ann))
+    context, page, _ = await opened(browser, await invited(stage, ann))
     await page.wait_for_url("**/inbox")
     card = await context.new_page()
     await card.goto(f"{stage.replicas[0].url}/a/{asked['id']}")
@@ -111,7 +115,7 @@ async def test_only_what_awaits_them_here_is_new(stage: Stage, browser: Browser,
     """Neither their own request nor what is not chosen; the title counts what awaits them."""
     (runtime,), (ann,) = await cast.client(), await cast.approver()
     await runtime.asked(input=1, risk="high")
-    _, page, complaints = await opened(browser, link_for(stage, ann))
+    _, page, complaints = await opened(browser, await invited(stage, ann))
     await page.wait_for_url("**/inbox")
     await page.goto(f"{stage.replicas[0].url}/inbox?risk=high")
     await expect(page).to_have_title("(1) Inbox · Placet")
@@ -135,7 +139,7 @@ async def test_a_countdown_goes_on_while_the_machine_sleeps(
     """One clock may stand still, the other be set back; and seen again, the service says what time it is."""
     (runtime,), (ann,) = await cast.client(), await cast.approver()
     asked = await runtime.asked(expires_in_ms=480_000)
-    context, page, _ = await opened(browser, link_for(stage, ann))
+    context, page, _ = await opened(browser, await invited(stage, ann))
     await page.wait_for_url("**/inbox")
     await context.route("**/ui/events", lambda way: way.abort())
     left, seen = page.locator(".state .left"), "document.dispatchEvent(new Event('visibilitychange'))"
@@ -159,7 +163,7 @@ async def test_a_page_that_was_kept_whole_follows_again(
     """A browser that shows it again does not load it: it asks what it missed."""
     (runtime,), (ann,), (bob,) = await cast.client(), await cast.approver(), await cast.approver("bob")
     asked = await runtime.asked()
-    _, page, _ = await opened(browser, link_for(stage, ann))
+    _, page, _ = await opened(browser, await invited(stage, ann))
     await page.wait_for_url("**/inbox")
     async with page.expect_response("**/ui/events"):
         await page.goto(stage.replicas[0].url + path.format(**asked))
@@ -178,7 +182,7 @@ async def test_what_happens_while_nobody_listens_is_seen_after(
 ) -> None:
     """Between a card and its stream, and behind another page; where nothing is followed, that is said."""
     (runtime,), (ann,), (bob,) = await cast.client(), await cast.approver(), await cast.approver("bob")
-    context, page, _ = await opened(browser, link_for(stage, ann))
+    context, page, _ = await opened(browser, await invited(stage, ann))
     await page.wait_for_url("**/inbox")
     held = asyncio.Event()
 
@@ -217,9 +221,9 @@ async def test_what_happens_while_nobody_listens_is_seen_after(
 async def test_a_link_for_somebody_else_asks_first(stage: Stage, browser: Browser, cast: Cast) -> None:
     """What is decided in a browser is decided by whom its user takes themself for."""
     (ann,), (bob,) = await cast.approver(), await cast.approver("bob")
-    _, page, complaints = await opened(browser, link_for(stage, ann))
+    _, page, complaints = await opened(browser, await invited(stage, ann))
     await page.wait_for_url("**/inbox")
-    await page.goto(link_for(stage, bob))
+    await page.goto(await invited(stage, bob))
     await expect(page.locator(".mind")).to_contain_text("You are signed in as ann.")
     assert "#" not in page.url
     await page.get_by_role("button", name="Sign in").click()
@@ -232,7 +236,7 @@ async def test_without_scripts(stage: Stage, browser: Browser, cast: Cast) -> No
     """The code is typed, the form is sent; everything is there."""
     (runtime,), (ann,) = await cast.client(), await cast.approver()
     asked = await runtime.asked()
-    page_url, _, secret = link_for(stage, ann).partition("#")
+    page_url, _, secret = (await invited(stage, ann)).partition("#")
     _, page, _ = await opened(browser, page_url, java_script_enabled=False)
     await page.get_by_label("The code of the link").fill(secret)
     await page.get_by_role("button", name="Sign in").click()
@@ -248,7 +252,7 @@ async def test_by_keyboard_alone(stage: Stage, browser: Browser, cast: Cast) -> 
     """What has the focus is seen, and all can be reached."""
     (runtime,), (ann,) = await cast.client(), await cast.approver()
     asked = await runtime.asked()
-    _, page, _ = await opened(browser, link_for(stage, ann))
+    _, page, _ = await opened(browser, await invited(stage, ann))
     await page.wait_for_url("**/inbox")
     row = page.locator(".row")
     for _ in range(10):
@@ -273,7 +277,7 @@ async def test_an_inbox_is_worked_through_by_keyboard(stage: Stage, browser: Bro
     """From row to row; some are ticked and rejected together; letters do nothing elsewhere."""
     (runtime,), (ann,) = await cast.client(), await cast.approver()
     asked = [await runtime.asked(input=each, expires_in_ms=600_000 + each * 1_000) for each in range(4)]
-    _, page, complaints = await opened(browser, link_for(stage, ann))
+    _, page, complaints = await opened(browser, await invited(stage, ann))
     await page.wait_for_url("**/inbox")
     rows, ticks = page.locator(".row"), page.locator(".choose")
     await expect(ticks.first).to_be_hidden()
@@ -306,7 +310,7 @@ async def test_hostile_text_is_harmless(stage: Stage, browser: Browser, cast: Ca
         context={"x": hostile},
         presentation={"title": hostile, "summary": hostile},
     )
-    _, page, complaints = await opened(browser, link_for(stage, ann), color_scheme="dark")
+    _, page, complaints = await opened(browser, await invited(stage, ann), color_scheme="dark")
     alerts: list[str] = []
     page.on("dialog", lambda dialog: alerts.append(dialog.message))
     await page.wait_for_url("**/inbox")
@@ -317,6 +321,56 @@ async def test_hostile_text_is_harmless(stage: Stage, browser: Browser, cast: Ca
     assert (alerts, complaints) == ([], [])
 
 
+PLACES_OF = """(place, words) => {
+  const nodes = [], walker = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) nodes.push(walker.currentNode);
+  const text = nodes.map(each => each.data).join("");
+  let from = 0;
+  return words.map(word => {
+    let at = text.indexOf(word, from);
+    if (at < 0) throw new Error(`${word} is not in ${text}`);
+    from = at + word.length;
+    const node = nodes.find(each => (at -= each.data.length) < 0), range = document.createRange();
+    range.setStart(node, at + node.data.length);
+    range.setEnd(node, at + node.data.length + 1);
+    const box = range.getBoundingClientRect();
+    return [(box.top + box.bottom) / 2, box.left];
+  });
+}"""
+"""Where the first letters of these words are seen: how far from the top, and from the left."""
+LINE_PX = 10
+"""What is further below than this is in another line."""
+
+
+@pytest.mark.parametrize("width_px", [320, 1280])
+async def test_names_from_right_to_left_move_nothing(
+    stage: Stage, browser: Browser, cast: Cast, width_px: int
+) -> None:
+    """What stands beside them is read in its order, from line to line and from left to right; and it fits."""
+    (runtime,), (ann,), (bob,) = await cast.client(), await cast.approver(), await cast.approver("bob")
+    name, other = "\u05e9\u05e8\u05d4 (1)", "\u0645\u062d\u0645\u062f"
+    hostile = {"actor": {"id": other, "kind": "agent", "display_name": name}, "reasons": [f"1: {name}"]}
+    asked = await runtime.asked(input={"a": f"\u202e{other}", other: [name, other]}, **hostile)
+    record(await bob.decide(await runtime.asked(input=1, **hostile), "reject", comment=name))
+    options: dict[str, Any] = {"viewport": {"width": width_px, "height": 700}}
+    _, page, complaints = await opened(browser, await invited(stage, ann), **options)
+    await page.wait_for_url("**/inbox")
+    actor = [other, name, "an AI", "as the"]
+    for path, where, words in (
+        ("/inbox", ".row .by", ["for", *actor, "asked by"]),
+        ("/history", ".row .by", ["for", *actor, "asked by"]),
+        (f"/a/{asked['id']}", ".facts div:has(> dt:text('For')) dd", actor),
+        (f"/a/{asked['id']}", "pre.sheet", ["a", "U+202E", other, other, ":[", name, ",", other, "]"]),
+    ):
+        await page.goto(stage.replicas[0].url + path)
+        await unfold(page)
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        places = await page.locator(where).first.evaluate(PLACES_OF, words)
+        for (top, left), (next_top, next_left) in pairwise(places):
+            assert next_top > top + LINE_PX or (abs(next_top - top) < LINE_PX and next_left > left), where
+    assert complaints == []
+
+
 async def test_history_on_a_phone(stage: Stage, browser: Browser, cast: Cast) -> None:
     """It fits the narrowest, goes to a card that tells what happened, and is there again on the way back."""
     (runtime,), (ann,) = await cast.client(), await cast.approver()
@@ -324,7 +378,7 @@ async def test_history_on_a_phone(stage: Stage, browser: Browser, cast: Cast) ->
     asked = await runtime.asked(input=2, run="run-" + "x" * 120)
     record(await ann.decide(asked, "reject"))
     narrow = {**PHONE, "viewport": {"width": 320, "height": 640}}
-    _, page, complaints = await opened(browser, link_for(stage, ann), **narrow)
+    _, page, complaints = await opened(browser, await invited(stage, ann), **narrow)
     await page.wait_for_url("**/inbox")
     fits = "document.documentElement.scrollWidth <= innerWidth"
     await page.get_by_role("link", name="History").tap()
@@ -388,7 +442,7 @@ async def test_approving_with_changes(stage: Stage, browser: Browser, cast: Cast
     order = {"order": "A-1", "amount": 5, "lines": [{"sku": "a-long-name-of-a-thing-" * 3, "count": 12}]}
     asked = await runtime.asked(**EDITABLE, input=order)
     phone = {**PHONE, "viewport": {"width": 320, "height": 640}}
-    page_url, _, secret = link_for(stage, ann).partition("#")
+    page_url, _, secret = (await invited(stage, ann)).partition("#")
     _, page, complaints = await opened(browser, page_url, **phone, java_script_enabled=scripts)
     await page.get_by_label("The code of the link").fill(secret)
     await page.get_by_role("button", name="Sign in").tap()

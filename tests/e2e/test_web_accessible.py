@@ -4,10 +4,11 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
 from tests.e2e.axe import violations
-from tests.e2e.browsers import link_for, opened
+from tests.e2e.browsers import invited, opened, unfold
 from tests.e2e.stage import Cast, Stage, casting
 from tests.harness import Party, record
 from tests.ruled import EDITABLE
@@ -22,7 +23,10 @@ HAZARDS: dict[str, Any] = {
 }
 
 
-@pytest.fixture
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(loop_scope="module")
 async def cast(stage: Stage) -> AsyncIterator[Cast]:
     """Who takes part."""
     async with casting(stage) as cast:
@@ -39,7 +43,7 @@ async def at_once(page: Page, stage: Stage, path: str) -> Page:
 async def signed_in(stage: Stage, browser: Browser, cast: Cast) -> tuple[Party, Party, Page]:
     """A runtime, bob, and the page of ann."""
     (runtime,), (ann,), (bob,) = await cast.client(), await cast.approver(), await cast.approver("bob")
-    _, page, _ = await opened(browser, link_for(stage, ann))
+    _, page, _ = await opened(browser, await invited(stage, ann))
     await page.wait_for_url("**/inbox")
     return runtime, bob, page
 
@@ -108,8 +112,7 @@ async def test_a_card(stage: Stage, browser: Browser, cast: Cast) -> None:
     record(await runtime.report(critical["id"], status="succeeded", summary="done"))
     for each in (misleading, critical):
         await at_once(page, stage, f"/a/{each['id']}")
-        for details in await page.locator("details:not([open]) summary").all():
-            await details.click()
+        await unfold(page)
         assert await violations(page) == []
 
 
