@@ -84,6 +84,8 @@ async def test_what_has_ended_is_kept_for_a_while(
 ) -> None:
     """Record, log and idempotency key for the record's retention, the input for its own.
 
+    So is that it was rejected, under its digest.
+
     An input that nobody decided on goes sooner: a client alone can make any number of them.
     """
     ask = await in_status(store, clock, status, new=KEYED, run="run-1")
@@ -93,6 +95,9 @@ async def test_what_has_ended_is_kept_for_a_while(
         assert about(RECORD_MS, ends.pop(name))
     undecided = status in {Status.EXPIRED, Status.CANCELLED}
     assert about(DAY_MS if undecided else INPUT_MS, ends.pop(f"i:{ask.id}"))
+    if status is Status.REJECTED:
+        (rejected,) = (name for name in ends if name.startswith("x:d:"))
+        assert about(RECORD_MS, ends.pop(rejected))
     assert set(ends) == {"x:r:run-1"}
     assert ends["x:r:run-1"] > RECORD_MS
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -32,6 +32,9 @@ FALLBACK_S = 15.0
 _SCAN_PAGES = 5
 _SCAN_CHUNK = 200
 """One filtered page looks through at most so many pages of so many records before it comes back short."""
+
+REJECTED_MAX = 20
+"""How many earlier rejections of what somebody decides are looked at."""
 
 _log = logging.getLogger(__name__)
 
@@ -226,6 +229,19 @@ class ReadApprovals:
             if after is None or (items and len(page.records) < chunk):  # it ended early: these are large
                 break
         return Listed(items=tuple(items), next_cursor=None if after is None else cursor_to(after))
+
+    async def rejected_before(self, caller: Caller, digest: str) -> Sequence[Seen]:
+        """What was rejected of this very digest, as far as the caller may see it; the latest asked for first.
+
+        Raises:
+            Rejudge: Credentials changed meanwhile.
+        """
+        index = keys.rejected_index(digest)
+        page = await self._store.page(
+            caller.tenant, index, after=None, limit=REJECTED_MAX, epoch=caller.epoch
+        )
+        found = (self._listed(caller, record, Filters(status=Status.REJECTED)) for record in page.records)
+        return [each for each in found if each is not None and each.approval.digest == digest]
 
     def _listed(self, caller: Caller, record: Record, filters: Filters) -> Seen | None:
         """A record as it stands in a list, which one that was spoilt must not make unreadable."""

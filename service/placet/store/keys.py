@@ -50,6 +50,11 @@ def run_index(run: str) -> str:
     return f"x:r:{run}"
 
 
+def rejected_index(digest: str) -> str:
+    """Index of the records of this digest that were rejected."""
+    return f"x:d:{digest}"
+
+
 def member(requested_at_ms: int, approval_id: str) -> str:
     """A record's place in every index: fixed width, so that text order is the order of time."""
     return f"{requested_at_ms:013d}:{approval_id}"

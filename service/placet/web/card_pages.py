@@ -1,20 +1,21 @@
 """The card, and the question that follows it where the call is critical."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import MsgspecError, Struct
 
 from placet.application.inbox import refusal_of, steps_up
-from placet.application.query import Seen
+from placet.application.query import REJECTED_MAX, Seen
 from placet.application.sessions import Session
 from placet.application.standing import standing_of
 from placet.application.views import record_view
 from placet.domain.error_terms import ForbiddenReason
 from placet.domain.errors import Forbidden, PlacetError
 from placet.domain.model import Approval, Status, Verdict
-from placet.domain.presentation import Budget, Card, Happenings, Severity, happened, present, seen_of
+from placet.domain.presentation import Budget, Card, Decided, Happenings, Severity, happened, present, seen_of
 from placet.tokens.seal import Sealer
-from placet.web.pages import signer_of, state_of, who
+from placet.web.pages import ROW, signer_of, state_of, who
 from placet.web.render import left, render
 from placet.web.security import receipt
 from placet.web.words import undecided, words_of
@@ -38,10 +39,21 @@ def card(
     sealer: Sealer,
     *,
     comment_max: int,
+    before: Sequence[Seen] = (),
     problem: str | PlacetError = "",
     comment: str = "",
 ) -> bytes:
-    """One question, whole, and the form to decide it; ``problem``: what was wrong with the one before."""
+    """One question, whole, and the form to decide it.
+
+    Args:
+        session: Whoever looks.
+        seen: The question.
+        sealer: Makes the receipt of what they are shown.
+        comment_max: How many characters a comment may have.
+        before: What of this very digest was rejected, the latest asked for first.
+        problem: What was wrong with the form before.
+        comment: What they wrote there.
+    """
     approval = seen.approval
     shown = presented(session, seen, WHOLE)
     can_decide = approval.status is Status.PENDING and shown.digest is not None
@@ -57,6 +69,8 @@ def card(
         card=shown,
         input_title=_RUNS.get(approval.status, _NEVER_RUNS),
         can_decide=can_decide,
+        before=[(each.approval.ask.id, _rejection(session, each)) for each in before],
+        is_more=len(before) == REJECTED_MAX,
         happened=_happened(seen, shown),
         afresh=_afresh(session, approval),
         receipt=proof,
@@ -109,6 +123,12 @@ def recorded(session: Session, seen: Seen) -> Struct:
     """A record as this person sees it."""
     standing = standing_of(session.caller.authority, seen.approval, seen.suspended)
     return record_view(seen.approval, seen.sight, standing)
+
+
+def _rejection(session: Session, seen: Seen) -> Decided | None:
+    """The last word of those who rejected something; ``None`` where that was the system."""
+    said = [each for each in presented(session, seen, ROW).decided if each.verdict == Verdict.REJECT]
+    return said[-1] if said else None
 
 
 def _afresh(session: Session, approval: Approval) -> str | None:

@@ -1,11 +1,14 @@
 """The pages that decisions are taken on, shown again: with what was written, and why it did not do."""
 
+from collections.abc import Sequence
+
 from litestar import Response
 from msgspec import Struct
 
 from placet.application.query import Seen
 from placet.application.sessions import Session
 from placet.domain.errors import PlacetError
+from placet.domain.model import Status
 from placet.web import card_pages, edit_pages
 from placet.web.common import Pages, page
 
@@ -31,9 +34,19 @@ async def show_card(
 ) -> Response[bytes]:
     """A card as it is now."""
     seen = await use.read.get(session.caller, approval_id)
+    before = await _rejected_before(use, session, seen)
     most = use.limits.comment_max_chars
-    body = card_pages.card(session, seen, use.ring.sealer, comment_max=most, problem=problem, comment=comment)
+    body = card_pages.card(
+        session, seen, use.ring.sealer, comment_max=most, before=before, problem=problem, comment=comment
+    )
     return page(body, status)
+
+
+async def _rejected_before(use: Pages, session: Session, seen: Seen) -> Sequence[Seen]:
+    """What of this very digest was rejected, where somebody is about to decide it."""
+    if seen.approval.status is not Status.PENDING:
+        return ()
+    return await use.read.rejected_before(session.caller, seen.approval.digest)
 
 
 def show_form(

@@ -1,6 +1,6 @@
 -- Read a page of an index, newest first. Writes as little as get.lua does.
 --
--- ARGV[3]  index         name after the tag: x, x:p, x:c:<client>, x:r:<run>
+-- ARGV[3]  index         name after the tag: x, x:p, x:c:<client>, x:r:<run>, x:d:<digest>
 -- ARGV[4]  cursor        the member to continue after, '' to start
 -- ARGV[5]  limit         how many members to look at
 -- ARGV[6]  enough        bytes after which the page ends early, so that an answer stays bounded

@@ -14,6 +14,7 @@
 --   :j:<hash>    zset   pending records that an identical question may join, by expires_at
 --   :x           zset   all records, lexicographic "<requested_at, 13 digits>:<id>", scores 0
 --   :x:c:<client>  :x:r:<run>  :x:p   zsets  the same members by client, by run, and those pending
+--   :x:d:<digest>   zset  the same, of those that were rejected, by what was
 --   :w  :w:<client>   zsets  pending ids by expires_at
 --   :g           zset   approved ids by use_by
 --   :s           stream transitions: i id, t event type, n at_ms, w written at (ms) where the entry's id
@@ -42,6 +43,12 @@ local tag = string.sub(meta, 1, -2)
 
 local function num(n)
   return string.format('%.0f', n)
+end
+
+local function hex(bytes)
+  return (string.gsub(bytes, '.', function(byte)
+    return string.format('%02x', string.byte(byte))
+  end))
 end
 
 local head = redis.call('HMGET', meta, 'epoch', 'now', 'ahead')
@@ -213,6 +220,11 @@ local function close(id, r, status, at, document, retain)
   end
   redis.call('HSET', tag .. 'a:' .. id, 's', status)
   r.s = status
+  if status == 'rejected' then
+    local alike = tag .. 'x:d:' .. hex(r.g)
+    redis.call('ZADD', alike, 0, member_of(id, r))
+    redis.call('PEXPIRE', alike, retain[1])
+  end
   emit(id, status, at, document)
   finish(id, r, retain)
 end
