@@ -1,4 +1,4 @@
-"""``placet signin``: a link for the browser of whoever runs the service."""
+"""``placet signin``: a link for the browser of whoever runs the service. ``placet signout``: an end to it."""
 
 from pathlib import Path
 
@@ -30,7 +30,16 @@ def test_a_link_leads_to_the_inbox(data_dir: Path, cli: Type) -> None:  # noqa: 
             assert (response.status_code, response.headers["location"]) == (303, "/inbox")
             assert "Nothing awaits you." in http.get("/inbox").text
 
+            ended = cli("signout", "ann", *where)
+            assert http.get("/inbox").status_code == 303
+            said["ended"] = ended.out
+        typo = cli("signout", "zoe", *where, "--json")
+        said["typo"] = f"{typo.status} {typo.json()} {typo.said}"
+
     served(data_dir, act)
+    assert "✓ Whatever was open as ann is signed out" in said["ended"]
+    assert said["typo"].startswith("0 {'person': 'zoe', 'tenant': 'default', 'known': False} ")
+    assert "Nobody is called zoe here, as far as this command can tell" in said["typo"]
     assert said["shown"].startswith(said["link"].partition("#")[0] + "#default.")
     assert "It signs ann in, once, within 5m. Show it to nobody else." in said["shown"]
     assert said["nobody"].startswith("1 ")

@@ -294,7 +294,7 @@ async def test_a_store_that_is_down_is_told(
 
     client = h.services.store.client
     with monkeypatch.context() as broken:
-        for name in ("set", "getex", "getdel", "delete"):
+        for name in ("set", "getex", "getdel", "delete", "mget"):
             broken.setattr(client, name, down)
         page = await browser.get("/inbox")
         assert (page.status_code, page.headers["content-type"]) == (503, "text/html; charset=utf-8")
@@ -305,6 +305,8 @@ async def test_a_store_that_is_down_is_told(
             sessions.keep("t", "h", b"", idle_ms=1),
             sessions.drop("t", "h"),
             sessions.offer("t", "h", b"", lives_ms=1),
+            sessions.mark("t", ["h"], "m", lives_ms=1),
+            sessions.marks("t", ["h"]),
         ):
             with pytest.raises(StoreUnavailable):
                 await call

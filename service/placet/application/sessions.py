@@ -5,6 +5,7 @@
    taken out of it is signed out.
 3. Signing in makes a new session always: no secret that was there before is ever let in (session fixation).
 4. Where an issuer signs people in, nothing else does. What it says of groups ages here as it does in a token.
+5. An operator signs somebody out everywhere by a mark (:mod:`placet.application.marks`).
 """
 
 import re
@@ -15,6 +16,7 @@ from msgspec import Struct, structs
 
 from placet.application.clock import Clock
 from placet.application.directory import Caller, Directory
+from placet.application.marks import Marks
 from placet.application.sealing import Sealing, hash_of, random_secret
 from placet.domain.authority import Authority
 from placet.domain.errors import Unauthenticated
@@ -47,21 +49,24 @@ class SignedIn(Struct, frozen=True, kw_only=True):
         name: What the issuer calls them.
         keys: The ids of the credentials they had then. A session ends when none of them is left: whoever was
             revoked and is brought back signs in anew.
+        marks: The marks on their names then.
     """
 
     person: str
     at_ms: int
     keys: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
     vouched: Vouched | None = None
     told_at_ms: int = 0
     name: str | None = None
 
 
 class Offer(Struct, frozen=True, kw_only=True):
-    """Whom a link signs in, and the ids of the credentials they had when it was made."""
+    """Whom a link signs in, and the ids of the credentials and the marks they had when it was made."""
 
     person: str
     keys: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
 
 
 class Session(Struct, frozen=True, kw_only=True):
@@ -106,6 +111,7 @@ class WebSessions:
         self, store: Sessions, ring: KeyringFile, directory: Directory, clock: Clock, limits: Limits
     ) -> None:
         self._store = store
+        self._marks = Marks(store)
         self._ring = ring
         self._sealing = Sealing(ring)
         self._directory = directory
@@ -126,11 +132,11 @@ class WebSessions:
         known = self._person(snapshot.authority, SignedIn(person=person, at_ms=0))
         if known is None:
             raise Unauthenticated
+        marks = await self._marks.on(snapshot.authority, person, known.id)
         secret = random_secret()
         hashed = hash_of(_LINK, secret)
-        document = self._sealing.sealed(
-            _LINK, hashed, encode(Offer(person=person, keys=tuple(key.kid for key in known.keys)))
-        )
+        offer = Offer(person=person, keys=tuple(key.kid for key in known.keys), marks=marks)
+        document = self._sealing.sealed(_LINK, hashed, encode(offer))
         await self._store.offer(tenant, hashed, document, lives_ms=SIGN_IN_LINK_MS)
         return f"{tenant}.{secret}"
 
@@ -146,8 +152,12 @@ class WebSessions:
         kept = await self._store.redeem(tenant, hashed)
         document = self._sealing.opened(_LINK, hashed, kept)
         offer = msgspec.json.decode(document, type=Offer)
-        signed_in = SignedIn(person=offer.person, keys=offer.keys, at_ms=self._clock.now_ms())
-        if self._person((await self._directory.snapshot(tenant)).authority, signed_in) is None:
+        signed_in = SignedIn(
+            person=offer.person, keys=offer.keys, marks=offer.marks, at_ms=self._clock.now_ms()
+        )
+        authority = (await self._directory.snapshot(tenant)).authority
+        person = self._person(authority, signed_in)
+        if person is None or await self._was_signed_out(authority, signed_in, person):
             raise Unauthenticated
         return await self._begin(tenant, signed_in)
 
@@ -165,9 +175,12 @@ class WebSessions:
             told_at_ms=proof.issued_at_ms,
             name=proof.name,
         )
-        if self._person((await self._directory.snapshot(issuer.tenant)).authority, signed_in) is None:
+        authority = (await self._directory.snapshot(issuer.tenant)).authority
+        person = self._person(authority, signed_in)
+        if person is None:
             raise Unauthenticated
-        return await self._begin(issuer.tenant, signed_in)
+        marks = await self._marks.on(authority, signed_in.person, person.id)
+        return await self._begin(issuer.tenant, structs.replace(signed_in, marks=marks))
 
     async def _begin(self, tenant: str, signed_in: SignedIn) -> str:
         secret = random_secret()
@@ -199,7 +212,7 @@ class WebSessions:
             raise Unauthenticated
         snapshot = await self._directory.snapshot(tenant)
         person = self._person(snapshot.authority, signed_in)
-        if person is None:
+        if person is None or await self._was_signed_out(snapshot.authority, signed_in, person):
             await self._store.drop(tenant, hashed)
             raise Unauthenticated
         return Session(
@@ -227,6 +240,22 @@ class WebSessions:
         except Unauthenticated:
             return
         await self._store.drop(tenant, hash_of(_SESSION, secret))
+
+    async def end_all(self, tenant: str, name: str) -> bool:
+        """Sign somebody out everywhere, and void the links made for them; whether anybody goes by this name.
+
+        Args:
+            tenant: Whose person.
+            name: Their id, or any name the directory has for them.
+
+        Raises:
+            StoreUnavailable: Whether it is done is unknown; doing it again does no harm.
+        """
+        return await self._marks.put((await self._directory.snapshot(tenant)).authority, name)
+
+    async def _was_signed_out(self, authority: Authority, signed_in: SignedIn, person: Approver) -> bool:
+        marks = await self._marks.on(authority, signed_in.person, person.id)
+        return not set(marks) <= set(signed_in.marks)
 
     def _person(self, authority: Authority, signed_in: SignedIn) -> Approver | None:
         """Who somebody is today; ``None`` where they are nobody any more."""

@@ -19,17 +19,27 @@ def add_principals(commands: Any) -> None:  # noqa: ANN401 - no public type
 
 
 def add_signin(commands: Any) -> None:  # noqa: ANN401 - no public type
-    """Add the command."""
-    command = add_command(
+    """Add the commands."""
+    signin = add_command(
         commands,
         "signin",
         "signin:signin",
         "print a link that signs a person in on the web pages, once",
         "For whoever can read the data directory. Who has it can decide as that person.",
     )
-    command.add_argument("person", metavar="ID", help="the person, by their id")
-    command.add_argument("--tenant", default="default", help="which tenant ('default')")
-    add_store(command)
+    signout = add_command(
+        commands,
+        "signout",
+        "signout:signout",
+        "end all that a person has open on the web pages",
+        "At once and on every replica; links that were not used yet are void too. Who may",
+        "sign in can do so again: to keep somebody out, revoke their credentials, or take",
+        "them out of the directory.",
+    )
+    for command in (signin, signout):
+        command.add_argument("person", metavar="ID", help="the person, by their id")
+        command.add_argument("--tenant", default="default", help="which tenant ('default')")
+        add_store(command)
 
 
 def _clients(commands: Any) -> None:  # noqa: ANN401 - no public type

@@ -79,6 +79,8 @@ CHANGES_MAX: Final = 32
 """Changes of one input by approvers: whoever reads the record reads all of them."""
 SIGN_ON_MS: Final = 10 * _MINUTE_MS
 """Whoever went to their provider is back by then: a password, a second factor, a phone that was elsewhere."""
+SESSION_LONGEST_MS: Final = 90 * _DAY_MS
+"""No session can be set to last longer, and so no mark of whom an operator has signed out has to."""
 SIGN_IN_LINK_MS: Final = 5 * _MINUTE_MS
 """How long a printed sign-in link can be used."""
 BATCH_MAX_ITEMS: Final = 100
@@ -189,7 +191,8 @@ class Limits(Struct, frozen=True, kw_only=True):
         int, _bound("How long a web session lasts unused", "milliseconds", ge=_MINUTE_MS, le=30 * _DAY_MS)
     ] = 60 * _MINUTE_MS
     session_max_ms: Annotated[
-        int, _bound("How long a web session lasts at most", "milliseconds", ge=_MINUTE_MS, le=90 * _DAY_MS)
+        int,
+        _bound("How long a web session lasts at most", "milliseconds", ge=_MINUTE_MS, le=SESSION_LONGEST_MS),
     ] = 12 * 60 * _MINUTE_MS
     comment_max_chars: Annotated[
         int, _bound("Longest comment on a decision", "characters", ge=1, le=100_000)

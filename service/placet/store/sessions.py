@@ -6,10 +6,13 @@ with what is there, and whoever writes it can't make any of it.
 Keys (all with an expiry, all under the tenant's tag):
   :u:<hash>  string  a session
   :q:<hash>  string  a secret that signs somebody in, once
+  :n:<hash>  string  a mark: whoever goes by a name was signed out; what it is tells one time from another
+
+Marks are not sealed: whoever writes the store could take them away, sealed or not.
 """
 
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Collection
 from typing import Any, Final
 
 from redis.asyncio import Redis
@@ -86,6 +89,30 @@ class Sessions:
         name = _once(tenant, hashed)
         return await self._taken(name, self._client.getdel(name))
 
+    async def mark(self, tenant: str, hashes: Collection[str], mark: str, *, lives_ms: int) -> None:
+        """Mark names.
+
+        Raises:
+            StoreUnavailable: Which of them are marked is unknown.
+        """
+        try:
+            for hashed in hashes:
+                await self._client.set(_mark(tenant, hashed), mark, px=lives_ms)
+        except (RedisError, OSError) as fault:
+            raise StoreUnavailable from fault
+
+    async def marks(self, tenant: str, hashes: Collection[str]) -> tuple[str, ...]:
+        """The marks of some names.
+
+        Raises:
+            StoreUnavailable: The store can't be asked.
+        """
+        try:
+            found: Any = await self._client.mget([_mark(tenant, hashed) for hashed in hashes])
+        except (RedisError, OSError) as fault:
+            raise StoreUnavailable from fault
+        return tuple(each.decode("latin-1") for each in found if each is not None)
+
     async def _taken(self, name: str, asking: Awaitable[Any]) -> bytes | None:
         """What is there. What is no string is none of ours: it is told of, and taken away."""
         try:
@@ -104,6 +131,10 @@ class Sessions:
 
 def _session(tenant: str, hashed: str) -> str:
     return f"{keys.tag(tenant)}u:{hashed}"
+
+
+def _mark(tenant: str, hashed: str) -> str:
+    return f"{keys.tag(tenant)}n:{hashed}"
 
 
 def _once(tenant: str, hashed: str) -> str:

@@ -20,6 +20,7 @@ LOOKING = (
     ["audit", "tail"],
     ["audit", "export"],
     ["stats"],
+    ["signout", "ann"],
     ["keys", "list"],
     ["policy", "drop", "--yes"],
     ["doctor", "--reset-clock"],

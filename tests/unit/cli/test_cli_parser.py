@@ -76,6 +76,7 @@ class TestEveryCommand:
             "placet openapi",
             "placet version",
             "placet signin",
+            "placet signout",
             "placet stats",
             *(f"placet approvals {verb}" for verb in ("list", "show", "approve", "edit", "reject", "cancel")),
             *(f"placet {who} {verb}" for who in ("clients", "approvers") for verb in ("create", "list")),
