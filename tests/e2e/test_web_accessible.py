@@ -108,6 +108,7 @@ async def test_a_card(stage: Stage, browser: Browser, cast: Cast) -> None:
     await expect(page.locator("button:disabled")).to_have_count(0)
     assert await violations(page) == []
     record(await bob.decide(misleading, "reject", comment="not this"))
+    await expect(page.locator(".state")).to_contain_text("rejected")
     record(await runtime.consume(critical, await runtime.token(critical["id"])))
     record(await runtime.report(critical["id"], status="succeeded", summary="done"))
     for each in (misleading, critical):
@@ -117,7 +118,7 @@ async def test_a_card(stage: Stage, browser: Browser, cast: Cast) -> None:
 
 
 async def test_changes_and_history(stage: Stage, browser: Browser, cast: Cast) -> None:
-    """Where an input is changed, what that changes, and what was asked so far."""
+    """Where an input is changed, what that changes, what was asked so far, and how much of it."""
     runtime, bob, page = await signed_in(stage, browser, cast)
     asked = await runtime.asked(**EDITABLE, input={"order": "A-1", "amount": 5})
     record(await bob.decide(await runtime.asked(input=2), "reject"))
@@ -131,5 +132,11 @@ async def test_changes_and_history(stage: Stage, browser: Browser, cast: Cast) -
     await page.get_by_role("button", name="Approve with these changes").click()
     await expect(page.locator(".state")).to_contain_text("approved")
     assert await violations(page) == []
-    for path in ("/history", "/history?status=rejected", "/history?status=no", f"/a/{asked['id']}/edit"):
+    for path in (
+        "/history",
+        "/history?status=rejected",
+        "/history?status=no",
+        f"/a/{asked['id']}/edit",
+        "/statistics",
+    ):
         assert await violations(await at_once(page, stage, path)) == []

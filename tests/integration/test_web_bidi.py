@@ -110,9 +110,10 @@ async def test_on_every_page(under: Opening) -> None:
     bob = await Browser(ruled.h).signed_in("bob")
     await bob.decide(own["id"], "reject")
     shown.append(await browser.post(f"/a/{own['id']}", fields))
+    shown.append(await browser.get("/statistics"))
     for response in shown:
         assert NAME in apart(response)
-    assert {NAME, f"{NAME} (ann)", OTHER} <= set(apart(shown[-2]))
+    assert {NAME, f"{NAME} (ann)", OTHER} <= set(apart(shown[-3]))
     assert f'"{WORD}"' in apart(shown[2])
 
 
