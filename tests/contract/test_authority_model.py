@@ -214,8 +214,10 @@ class Judging(RuleBasedStateMachine):
     @rule(actor=st.sampled_from(list(ACTORS)), replica=replicas)
     def ask(self, *, actor: str, replica: int) -> None:
         """A question of its own."""
-        members: dict[str, Any] = {"actor": {"id": actor, "kind": "user"}, "input": len(self.questions)}
-        response = self.run(self.party("runtime", replica).ask(**members))
+        who = {"id": actor, "kind": "user"}
+        # Nobody confirms a grave call of their own, whatever a rule says.
+        asking = self.party("runtime", replica).ask(actor=who, input=len(self.questions), effect="write")
+        response = self.run(asking)
         if not self.ruling.covers:
             assert told(response) == "no-rule"
             return
