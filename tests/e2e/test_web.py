@@ -273,6 +273,37 @@ async def test_by_keyboard_alone(stage: Stage, browser: Browser, cast: Cast) -> 
     await expect(page.locator(".state")).to_contain_text("approved")
 
 
+async def test_those_that_were_opened_are_approved_together(
+    stage: Stage, browser: Browser, cast: Cast
+) -> None:
+    """In this window: the button comes with the first of them, and works for such alone."""
+    (runtime,), (ann,) = await cast.client(), await cast.approver()
+    asked = [await runtime.asked(input=each, expires_in_ms=600_000 + each * 1_000) for each in range(3)]
+    _, page, complaints = await opened(browser, await invited(stage, ann))
+    await page.wait_for_url("**/inbox")
+    url = stage.replicas[0].url
+    approve = page.get_by_role("button", name="Approve those ticked")
+    await page.get_by_text("Decide several").click()
+    await expect(approve).to_be_hidden()
+    for each in asked[:2]:
+        await page.goto(f"{url}/a/{each['id']}")
+    await page.goto(f"{url}/inbox")
+    await page.get_by_text("Decide several").click()
+    ticks = page.locator(".choose")
+    await expect(approve).to_be_disabled()
+    for place in (0, 2):
+        await ticks.nth(place).check()
+    await expect(approve).to_be_disabled()
+    await ticks.nth(2).uncheck()
+    await ticks.nth(1).check()
+    await expect(page.locator(".row", has_text="opened")).to_have_count(2)
+    await approve.click()
+    await expect(page.get_by_role("heading", name="2 were approved")).to_be_visible()
+    statuses = [(await runtime.seen(each["id"]))["status"] for each in asked]
+    assert statuses == ["approved", "approved", "pending"]
+    assert complaints == []
+
+
 async def test_an_inbox_is_worked_through_by_keyboard(stage: Stage, browser: Browser, cast: Cast) -> None:
     """From row to row; some are ticked and rejected together; letters do nothing elsewhere."""
     (runtime,), (ann,) = await cast.client(), await cast.approver()

@@ -72,14 +72,14 @@ async def test_an_inbox(stage: Stage, browser: Browser, cast: Cast) -> None:
     await expect(page.locator(".row.void")).to_have_count(1)
     await runtime.asked(input="new")
     await expect(page.locator("#news a")).to_be_visible()
-    await page.get_by_text("Reject several").click()
+    await page.get_by_text("Decide several").click()
     assert await violations(page) == []
     await at_once(page, stage, "/inbox?risk=high")
     assert await violations(page) == []
     await at_once(page, stage, "/inbox?risk=none")
     assert await violations(page) == []
     await at_once(page, stage, "/inbox")
-    await page.get_by_text("Reject several").click()
+    await page.get_by_text("Decide several").click()
     for tick in await page.locator(".choose").all():
         await tick.check()
     await page.get_by_role("button", name="Reject those ticked").click()

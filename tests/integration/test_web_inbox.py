@@ -9,7 +9,7 @@ import pytest
 
 from placet.domain.errors import StoreUnavailable
 from placet.store.approvals import Approvals
-from tests.browsing import Browser, words
+from tests.browsing import Browser, hidden, words
 from tests.harness import Harness, Party, record
 from tests.ruled import Opening
 
@@ -189,11 +189,11 @@ class TestNext:
 
 
 async def choices(browser: Browser) -> tuple[dict[str, str], dict[str, str]]:
-    """What can be ticked in the inbox, and what is sent besides."""
+    """What can be ticked in the inbox, and what is sent besides by the button that rejects."""
     page = (await browser.get("/inbox")).text
     csrf = CSRF.search(page)
     assert csrf is not None
-    return dict(CHOICES.findall(page)), {"csrf": csrf[1]}
+    return dict(CHOICES.findall(page)), {"csrf": csrf[1], "decision": "reject"}
 
 
 class TestSeveral:
@@ -259,11 +259,14 @@ class TestSeveral:
         monkeypatch.setattr(Approvals, "decide", failing)
         response = await browser.post("/inbox", {**form, **ticks})
         assert "One was rejected 2 were not: see below." in words(response)
-        assert words(response).count("Whether this was rejected is not known") == 2
+        assert words(response).count("Whether this was decided is not known") == 2
         statuses = [(await runtime.seen(each))["status"] for each in ids]
         assert sorted(statuses) == ["pending", "pending", "rejected"]
 
-    @pytest.mark.parametrize("ticks", [{}, {"chosen": "0" * 64}, {"apr_1": "0" * 64}])
+    @pytest.mark.parametrize(
+        "ticks",
+        [{}, {"chosen": "0" * 64}, {"apr_1": "0" * 64}, {"chosen-apr_1": "0" * 64, "decision": "edit"}],
+    )
     async def test_nothing_ticked_is_told(self, h: Harness, ticks: dict[str, str]) -> None:
         """Nothing is done."""
         runtime = await h.client()
@@ -309,3 +312,68 @@ class TestSeveral:
         await h.approver("bob")
         h.services.directory._snapshots["default"] = stale
         assert "2 were rejected" in words(await browser.post("/inbox", {**form, **ticks}))
+
+
+async def receipts(browser: Browser, ids: list[str]) -> dict[str, str]:
+    """What the cards of these give a browser that has opened them."""
+    return {f"receipt-{each}": (await browser.card(each)).get("receipt", "") for each in ids}
+
+
+class TestApprovingSeveral:
+    """What this session was shown whole, and nothing else."""
+
+    async def test_those_that_were_opened_are_approved(self, anywhere: Harness) -> None:
+        """Each with the receipt of its own card; one whose card was never seen is not."""
+        runtime = await anywhere.client()
+        await anywhere.approver("ann")
+        ids = await several(runtime, {}, {}, {})
+        browser = await Browser(anywhere).signed_in()
+        ticks, form = await choices(browser)
+        sent = {**form, **ticks, "decision": "approve", "comment": "as agreed"}
+        response = await browser.post("/inbox", {**sent, **await receipts(browser, ids[:2])})
+        assert "2 were approved One was not: see below." in words(response)
+        assert words(response).count("You were not shown the whole card: open it.") == 1
+        statuses = [(await runtime.seen(each))["status"] for each in ids]
+        assert statuses == ["approved", "approved", "pending"]
+        vote = (await runtime.seen(ids[0]))["decisions"][0]
+        assert (vote["comment"], vote["channel"]) == ("as agreed", "web")
+
+    async def test_a_receipt_is_of_one_card_and_one_session(self, h: Harness) -> None:
+        """Neither another card's does, nor what another session was shown."""
+        runtime = await h.client()
+        await h.approver("ann")
+        one, other = await several(runtime, {}, {})
+        browser, elsewhere = await Browser(h).signed_in(), await Browser(h).signed_in()
+        ticks, form = await choices(browser)
+        mine, theirs = await receipts(browser, [one, other]), await receipts(elsewhere, [one, other])
+        swapped = {f"receipt-{one}": mine[f"receipt-{other}"], f"receipt-{other}": theirs[f"receipt-{other}"]}
+        response = await browser.post("/inbox", {**form, **ticks, "decision": "approve", **swapped})
+        assert "None was approved 2 were not: see below." in words(response)
+        assert [(await runtime.seen(each))["status"] for each in (one, other)] == ["pending", "pending"]
+
+    async def test_a_critical_call_is_approved_alone(self, under: Opening) -> None:
+        """Even with the receipt of its second question."""
+        ruled = await under()
+        runtime = await ruled.h.client()
+        (waiting,) = await several(runtime, {"risk": "critical"})
+        browser = await Browser(ruled.h).signed_in("ann")
+        ticks, form = await choices(browser)
+        again = await browser.decide(waiting, "approve")
+        sure = hidden(again)["receipt"]
+        sent = {**form, **ticks, "decision": "approve", f"receipt-{waiting}": sure}
+        response = await browser.post("/inbox", sent)
+        assert "It is of critical risk: open it, and approve it there." in words(response)
+        assert (await runtime.seen(waiting))["status"] == "pending"
+
+    async def test_what_takes_a_sign_in_is_approved_alone(self, under: Opening) -> None:
+        """It is asked for on the card."""
+        ruled = await under()
+        runtime = await ruled.h.client()
+        (waiting,) = await several(runtime, {})
+        browser = await Browser(ruled.h).signed_in("ann")
+        ticks, form = await choices(browser)
+        brought = await receipts(browser, [waiting])
+        await ruled.now("step_up = true")
+        response = await browser.post("/inbox", {**form, **ticks, "decision": "approve", **brought})
+        assert "It takes a sign-in of its own" in words(response)
+        assert (await runtime.seen(waiting))["status"] == "pending"

@@ -6,13 +6,14 @@ from typing import Final
 
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from placet.application.commands import Decide
+from placet.application.inbox import steps_up
 from placet.application.sessions import Session
 from placet.domain.errors import PlacetError, StoreUnavailable
 from placet.domain.limits import ID_PATTERN
-from placet.domain.model import Verdict
+from placet.domain.model import Risk, Verdict
 from placet.web import inbox_pages
 from placet.web.common import (
     DIGEST,
@@ -28,7 +29,7 @@ from placet.web.common import (
     signed_in,
 )
 from placet.web.inbox_pages import NARROWED, Outcome, Wanted
-from placet.web.security import HEADERS
+from placet.web.security import HEADERS, receipt, same
 from placet.web.words import undecided
 
 _ID: Final = re.compile(ID_PATTERN)
@@ -36,11 +37,14 @@ _PAGE: Final = re.compile("[1-9][0-9]{0,3}")
 _MOMENT: Final = re.compile("[0-9]{1,15}")
 _CHOSEN: Final = "chosen-"
 """Before the id of an approval: the name of a field whose value is the digest that was shown."""
+_RECEIPT: Final = "receipt-"
+"""Likewise: that the whole card was."""
+_VERDICTS: Final = {each.value: each for each in (Verdict.APPROVE, Verdict.REJECT)}
 
 
 def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
     """The routes."""
-    return [*_looking(use), _rejecting(use)]
+    return [*_looking(use), _deciding(use)]
 
 
 def _looking(use: Pages) -> Sequence[HTTPRouteHandler]:
@@ -77,43 +81,76 @@ def _looking(use: Pages) -> Sequence[HTTPRouteHandler]:
     return [inbox, news, next_]
 
 
-def _rejecting(use: Pages) -> HTTPRouteHandler:
+def _deciding(use: Pages) -> HTTPRouteHandler:
     @post("/inbox")
-    async def reject(request: Request) -> Response[bytes]:  # type: ignore[type-arg]
+    async def decide(request: Request) -> Response[bytes]:  # type: ignore[type-arg]
         fields = await form_of(use, request)
-        chosen = {
-            name.removeprefix(_CHOSEN): digest for name, digest in fields.items() if name.startswith(_CHOSEN)
-        }
+        verdict = _VERDICTS.get(fields.get("decision", ""))
+        chosen = [
+            _Choice(
+                id=name.removeprefix(_CHOSEN),
+                digest=digest,
+                receipt=fields.get(_RECEIPT + name.removeprefix(_CHOSEN), ""),
+            )
+            for name, digest in fields.items()
+            if name.startswith(_CHOSEN)
+        ]
         comment = comment_of(fields).strip() or None
         done: dict[str, Outcome] = {}  # outlives a page that has to be judged anew
 
-        async def rejected(session: Session) -> Response[bytes]:
-            if not chosen:
-                return notice("Nothing was done", "No question was chosen: tick those that you reject.", 422)
-            for approval_id, digest in chosen.items():
-                if approval_id not in done:
-                    done[approval_id] = await _rejected(use, session, approval_id, digest, comment)
-            return page(inbox_pages.rejected(session, list(done.values())))
+        async def decided(session: Session) -> Response[bytes]:
+            if not chosen or verdict is None:
+                return notice("Nothing was done", "No question was chosen: tick those you decide.", 422)
+            for each in chosen:
+                if each.id not in done:
+                    done[each.id] = await _decided(use, session, each, verdict, comment)
+            return page(inbox_pages.several(session, verdict, list(done.values())))
 
-        return await changing(use, request, rejected, fields)
+        return await changing(use, request, decided, fields)
 
-    return reject
+    return decide
 
 
-async def _rejected(
-    use: Pages, session: Session, approval_id: str, digest: str, comment: str | None
+class _Choice(Struct, frozen=True, kw_only=True):
+    """One of several: what was ticked, and the receipt that its card was shown."""
+
+    id: str
+    digest: str
+    receipt: str
+
+
+async def _decided(
+    use: Pages, session: Session, chosen: _Choice, verdict: Verdict, comment: str | None
 ) -> Outcome:
-    """Reject one of several; what is said of it."""
-    if not (_ID.fullmatch(approval_id) and DIGEST.fullmatch(digest)):
+    """Decide one of several; what is said of it."""
+    if not (_ID.fullmatch(chosen.id) and DIGEST.fullmatch(chosen.digest)):
         return Outcome(id="", problem="The form was not complete: open the inbox again.")
-    body = Decide(decision=Verdict.REJECT, digest=digest, comment=comment, approver=UNSET)
+    body = Decide(decision=verdict, digest=chosen.digest, comment=comment, approver=UNSET)
     try:
-        seen = await use.decide(session.caller, approval_id, body)
+        why_not = await _why_not_here(use, session, chosen) if verdict is Verdict.APPROVE else None
+        if why_not is not None:
+            return Outcome(id=chosen.id, problem=why_not)
+        seen = await use.decide(session.caller, chosen.id, body)
     except StoreUnavailable:  # what came of those before it has to be said all the same
-        return Outcome(id=approval_id, problem="Whether this was rejected is not known: open it to see.")
+        return Outcome(id=chosen.id, problem="Whether this was decided is not known: open it to see.")
     except PlacetError as error:
-        return Outcome(id=approval_id, problem=undecided(error))
-    return Outcome(id=approval_id, approval=seen)
+        return Outcome(id=chosen.id, problem=undecided(error))
+    if verdict is Verdict.APPROVE:
+        use.recent.add(session.caller, chosen.id)
+    return Outcome(id=chosen.id, approval=seen)
+
+
+async def _why_not_here(use: Pages, session: Session, chosen: _Choice) -> str | None:
+    """Why something is approved on its card alone; ``None`` where it can be with others."""
+    proof = receipt(use.ring.sealer, session.csrf, chosen.id, chosen.digest, is_sure=True)
+    if not same(chosen.receipt, proof):
+        return "You were not shown the whole card: open it."
+    approval = (await use.read.get(session.caller, chosen.id)).approval
+    if session.caller.authority.claims(approval.ask).risk is Risk.CRITICAL:
+        return "It is of critical risk: open it, and approve it there."
+    if steps_up(session.caller, approval):
+        return "It takes a sign-in of its own: open it, and approve it there."
+    return None
 
 
 def _wanted(query: Mapping[str, str]) -> Wanted:

@@ -1,4 +1,4 @@
-"""What awaits somebody: narrowed, together by run, in pages; and what came of rejecting several."""
+"""What awaits somebody: narrowed, together by run, in pages; and what came of deciding several."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
@@ -11,9 +11,10 @@ from placet.application.inbox import Awaiting
 from placet.application.sessions import Session
 from placet.application.standing import standing_of
 from placet.application.views import Sight, record_view
-from placet.domain.model import Approval
+from placet.domain.model import Approval, Verdict
 from placet.domain.pace import Haste
 from placet.domain.presentation import Heading, heading, seen_of
+from placet.domain.presentation.phrases import VERDICTS
 from placet.domain.statistics_words import hasty
 from placet.domain.text import visible
 from placet.store.codec import encode
@@ -76,7 +77,7 @@ class Choice(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
-    """What came of rejecting one of several."""
+    """What came of deciding one of several."""
 
     id: str
     approval: Approval | None = None
@@ -135,8 +136,8 @@ def news(found: Awaiting, wanted: Wanted, since_ms: int) -> bytes:
     return encode(News(awaiting=len(found.approvals), new=sum(1 for _ in came)))
 
 
-def rejected(session: Session, outcomes: Sequence[Outcome]) -> bytes:
-    """What came of rejecting several."""
+def several(session: Session, verdict: Verdict, outcomes: Sequence[Outcome]) -> bytes:
+    """What came of deciding several."""
     told = [
         Told(
             id=each.id,
@@ -147,9 +148,10 @@ def rejected(session: Session, outcomes: Sequence[Outcome]) -> bytes:
     ]
     refused = sum(bool(each.problem) for each in told)
     return render(
-        "rejected.html",
+        "several.html",
         session=who(session),
         here="inbox",
+        words=VERDICTS[verdict],
         done=len(told) - refused,
         refused=refused,
         outcomes=told,

@@ -40,6 +40,13 @@ if (form) {
   });
 }
 
+// What was shown here whole can be approved with others from the inbox of this window.
+const proof = form?.elements.receipt;
+if (proof && "whole" in card.dataset) {
+  const shown = JSON.stringify({ digest: form.elements.digest.value, receipt: proof.value });
+  sessionStorage.setItem(`shown:${card.dataset.id}`, shown);
+}
+
 // Whatever happens to it, the page says so at once. What was written so far stays.
 follow((type, data) => {
   if (sent || stays || (type !== "gap" && data.id !== card.dataset.id)) return;

@@ -68,6 +68,29 @@ follow((type, data) => {
   }
 });
 
+// Those whose cards were shown whole in this window bring the receipts that say so.
+const approve = document.querySelector(".several [value=approve]");
+const receipts = new Map();
+for (const choice of list.querySelectorAll(".choose")) {
+  const id = choice.name.replace("chosen-", "");
+  const shown = JSON.parse(sessionStorage.getItem(`shown:${id}`) ?? "null");
+  if (shown?.digest !== choice.value) continue;
+  const input = document.createElement("input");
+  Object.assign(input, { type: "hidden", name: `receipt-${id}`, value: shown.receipt });
+  choice.after(input);
+  const mark = document.createElement("span");
+  Object.assign(mark, { className: "quiet", textContent: "opened" });
+  choice.parentElement.querySelector(".row").append(mark);
+  receipts.set(choice, input);
+}
+function offer() {
+  const ticked = [...list.querySelectorAll(".choose:checked")];
+  approve.hidden = receipts.size === 0;
+  approve.disabled = ticked.length === 0 || !ticked.every((choice) => receipts.has(choice));
+  for (const [choice, input] of receipts) input.disabled = !choice.checked;
+}
+if (approve) { list.addEventListener("change", offer); offer(); }
+
 // From row to row, once one of them has the focus (WCAG 2.2, 2.1.4: nowhere else do letters do anything).
 const steps = new Map([["j", 1], ["ArrowDown", 1], ["k", -1], ["ArrowUp", -1]]);
 list.addEventListener("keydown", (event) => {
@@ -77,7 +100,7 @@ list.addEventListener("keydown", (event) => {
     const choice = rows[at].parentElement.querySelector(".choose");
     if (!choice.disabled) {
       list.querySelector(".several")?.setAttribute("open", "");
-      choice.checked = !choice.checked;
+      choice.click();
     }
   } else if (steps.has(event.key)) {
     rows[at + steps.get(event.key)]?.focus();
