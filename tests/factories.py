@@ -120,7 +120,7 @@ def an_ask(**changes: Any) -> Ask:
     return Ask(**{**members, **changes})
 
 
-def members_of(ask: Ask) -> dict[str, Any]:
+def members_of(ask: Ask) -> binding.Call:
     """What a consumer of ``ask`` presents."""
     return binding.call_members(
         tenant=ask.tenant,

@@ -149,7 +149,7 @@ def presented(tenant: str, body: Consume | Introspect, judged: Judged | None) ->
     if (body.input is UNSET) == (body.input_hash is UNSET):
         raise InputInvalid([Issue(path="/input", message="Send input, or input_hash alone.")])
     canonical = None if body.input is UNSET else canonicalize(body.input)
-    members = binding.call_members(
+    call = binding.call_members(
         tenant=tenant,
         capability=body.capability,
         surface=body.surface,
@@ -159,7 +159,7 @@ def presented(tenant: str, body: Consume | Introspect, judged: Judged | None) ->
         context=body.context,
         hash_of_input=str(body.input_hash) if canonical is None else binding.input_hash(canonical),
     )
-    return binding.call_hash(members), canonical
+    return binding.call_hash(call), canonical
 
 
 def _refused(error: PlacetError) -> Verdict:

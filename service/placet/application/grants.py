@@ -217,11 +217,11 @@ def _alarm(what: str, approval: Approval) -> InternalError:
 
 def hashes_of(ask: Ask, hash_of_input: str) -> tuple[str, str]:
     """Digest and call hash of a question with this input, its own or one that an approver made of it."""
-    members = {**members_of(ask), "input_hash": hash_of_input}
-    return binding.digest(members, binding.display_hash(ask)), binding.call_hash(members)
+    call = msgspec.structs.replace(members_of(ask), input_hash=hash_of_input)
+    return binding.digest(call, binding.display_hash(ask)), binding.call_hash(call)
 
 
-def members_of(ask: Ask, context: object = None) -> dict[str, object]:
+def members_of(ask: Ask, context: object = None) -> binding.Call:
     """What a consumer of this question must present; ``context`` is the ask's, where it is at hand."""
     return binding.call_members(
         tenant=ask.tenant,

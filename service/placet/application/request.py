@@ -96,8 +96,8 @@ class RequestApproval:
         admitted: object,
         key: str | None,
     ) -> Creation:
-        members = members_of(ask, body.context)
-        digest, call = binding.digest(members, binding.display_hash(ask)), binding.call_hash(members)
+        presented = members_of(ask, body.context)
+        digest, call = binding.digest(presented, binding.display_hash(ask)), binding.call_hash(presented)
         nonce = secrets.token_bytes(_NONCE_BYTES)
         same = [ask.asked_by, digest, ask.deadline, body.actor.attributes, body.extensions]
         return Creation(

@@ -13,10 +13,55 @@ store compares it at consume, since the words of the card are already fixed in t
 
 from typing import Any
 
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType, structs
+
 from placet.domain.canonical import canonicalize, sha256_hex
-from placet.domain.model import ActorKind, Ask, Effect
+from placet.domain.model import ActorKind, Ask, Effect, Risk, Verdict
 
 SCHEMA_VERSION = 1
+
+# The members of these shapes stand in the order of RFC 8785 and hold texts, small whole numbers and what is
+# canonical already: so what the encoder writes of them is their canonical form.
+_encode = msgspec.json.Encoder().encode
+
+
+class _Actor(Struct, frozen=True, kw_only=True):
+    id: str
+    kind: ActorKind
+
+
+class Call(Struct, frozen=True, kw_only=True):
+    """The members that a consumer presents; :func:`call_hash` and :func:`digest` are made of them."""
+
+    actor: _Actor
+    capability: str
+    context: Raw
+    display: str | UnsetType = UNSET
+    effect: Effect
+    input_hash: str
+    surface: str
+    tenant: str
+    v: int = SCHEMA_VERSION
+
+
+class _Words(Struct, frozen=True, kw_only=True):
+    redact: tuple[str, ...]
+    summary: str | None
+    title: str | None
+
+
+class _Card(Struct, frozen=True, kw_only=True):
+    allowed_decisions: tuple[Verdict, ...]
+    audience: str
+    display_name: str | None
+    on_behalf_of: tuple[str, ...]
+    presentation: _Words
+    reasons: tuple[str, ...]
+    risk: Risk
+    run: str | None
+    types: tuple[str, ...]
+    use_within_ms: int | None
 
 
 def input_hash(canonical_input: bytes) -> str:
@@ -34,46 +79,42 @@ def call_members(
     effect: Effect,
     context: Any,  # noqa: ANN401 - any admitted JSON value
     hash_of_input: str,
-) -> dict[str, Any]:
-    """The members that a consumer presents; :func:`call_hash` and :func:`digest` are made of them."""
-    return {
-        "v": SCHEMA_VERSION,
-        "tenant": tenant,
-        "capability": capability,
-        "surface": surface,
-        "actor": {"id": actor_id, "kind": actor_kind.value},
-        "effect": effect.value,
-        "context": context,
-        "input_hash": hash_of_input,
-    }
+) -> Call:
+    """What a consumer presents."""
+    return Call(
+        actor=_Actor(id=actor_id, kind=actor_kind),
+        capability=capability,
+        context=Raw(canonicalize(context)),
+        effect=effect,
+        input_hash=hash_of_input,
+        surface=surface,
+        tenant=tenant,
+    )
 
 
-def call_hash(members: dict[str, Any]) -> str:
+def call_hash(call: Call) -> str:
     """Hash of what a consumer must present again."""
-    return sha256_hex(canonicalize(members))
+    return sha256_hex(_encode(call))
 
 
 def display_hash(ask: Ask) -> str:
     """Hash of the words of the card, defaults filled in, null where a member has none."""
-    card = {
-        "presentation": {
-            "title": ask.presentation.title,
-            "summary": ask.presentation.summary,
-            "redact": list(ask.presentation.redact),
-        },
-        "risk": ask.risk.value,
-        "reasons": list(ask.reasons),
-        "types": list(ask.types),
-        "display_name": ask.actor.display_name,
-        "on_behalf_of": list(ask.actor.on_behalf_of),
-        "allowed_decisions": [verdict.value for verdict in ask.allowed_decisions],
-        "run": ask.run,
-        "audience": ask.audience,
-        "use_within_ms": ask.use_within_ms,
-    }
-    return sha256_hex(canonicalize(card))
+    words = ask.presentation
+    card = _Card(
+        allowed_decisions=ask.allowed_decisions,
+        audience=ask.audience,
+        display_name=ask.actor.display_name,
+        on_behalf_of=ask.actor.on_behalf_of,
+        presentation=_Words(redact=words.redact, summary=words.summary, title=words.title),
+        reasons=ask.reasons,
+        risk=ask.risk,
+        run=ask.run,
+        types=ask.types,
+        use_within_ms=ask.use_within_ms,
+    )
+    return sha256_hex(_encode(card))
 
 
-def digest(members: dict[str, Any], display: str) -> str:
+def digest(call: Call, display: str) -> str:
     """Hash that an approver decides on: the call and the card together."""
-    return sha256_hex(canonicalize({**members, "display": display}))
+    return sha256_hex(_encode(structs.replace(call, display=display)))
