@@ -16,6 +16,7 @@ from typing import Final
 import uvloop
 
 from placet.cli.announce import announce
+from placet.cli.collecting import leave_alone_what_stays
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
 from placet.cli.opened import settings_of
@@ -67,6 +68,7 @@ class _Serve:
                     await starting
                 return Exit.OK
             service = starting.result()
+            leave_alone_what_stays()
             watching = asyncio.create_task(self._watch(service))
             await announce(service, self._context)
             lost = await self._until_the_end(service, stopping)
