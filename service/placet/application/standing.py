@@ -36,6 +36,8 @@ class Standing(Struct, frozen=True, kw_only=True):
 def as_decided(approval: Approval) -> Standing:
     """How a record stood when it was decided, or stands where nobody has voted."""
     tally, counted = Tally.of(approval), dict(approval.counted)
+    if not tally.votes:
+        return Standing(needed=tally.asked_for(approval.ask), approved=0, rejected=0, counting=())
     counting = [vote for vote in tally.standing if _is_worth(vote, counted.get(person_mark(slot_of(vote))))]
     rejected = sum(vote.decision is Verdict.REJECT for vote in counting)
     needed = tally.asked_for(approval.ask)
