@@ -14,14 +14,16 @@ understand differently, or that has no canonical form of its own:
 Law: whatever is admitted has a canonical form that is admitted and is its own canonical form. Therefore a
 number without a fraction is an ``int`` here, however spelled: ``1.0`` is 1, ``-0`` and ``1e-400`` are 0.
 
-There are two passes. The usual, good text meets only the interpreter's C scanner and a few checks of its
-result. A text with a fault is read again token by token, to the end, for the fault's place.
+There are three passes. Most texts need only the first: what is to the byte as an encoder writes its value is
+admitted. Any other text meets the interpreter's C scanner and a few checks of its result. One with a fault is
+read again token by token, to the end, for the fault's place.
 """
 
 import json
 import math
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from enum import StrEnum
 from typing import Any, Final, Never
 
@@ -37,6 +39,9 @@ _MAX_INTEGER_LENGTH: Final = len(str(-MAX_SAFE_INTEGER))
 
 _EXPONENT_FROM: Final = 1e21
 """From here ECMAScript, and so RFC 8785 §3.2.2.3, spells a number with an exponent, not as an integer."""
+
+_PLAIN_FROM: Final = 1e-5
+"""From here to ``MAX_SAFE_INTEGER`` the encoder spells a number with a fraction as ECMAScript does."""
 
 _MAX_POINTER_LENGTH: Final = 512
 """Characters; member names are the caller's and may be as long as the body."""
@@ -87,6 +92,16 @@ def admit(raw: bytes, *, max_depth: int, envelope: int = 1) -> Any:  # noqa: ANN
         Fault: The body can't be admitted.
     """
     limit = max_depth + envelope
+    if _brackets(raw) <= limit:
+        with suppress(ValueError, RecursionError):
+            value = _DECODE(raw)
+            if is_plain(value) and _ENCODE(value) == raw:
+                return value
+    return _scanned(raw, limit)
+
+
+def _scanned(raw: bytes, limit: int) -> Any:  # noqa: ANN401 - JSON of any shape
+    """The value, by the second pass alone."""
     text = ""
     try:
         text = raw.decode()
@@ -108,7 +123,41 @@ def admit_value(raw: bytes, *, max_depth: int) -> Any:  # noqa: ANN401 - JSON of
     return admit(raw, max_depth=max_depth, envelope=0)
 
 
-# --- First pass: the C scanner, and checks of what it read -----------------------------------------------
+# --- First pass: what an encoder writes ------------------------------------------------------------------
+
+# No encoder names a member twice, or writes half a surrogate pair, a byte order mark or a comment.
+_DECODE: Final = msgspec.json.Decoder().decode
+_ENCODE: Final = msgspec.json.Encoder().encode
+
+
+def is_plain(value: object) -> bool:
+    """Whether the encoder's own spelling of every number and type in `value` is the canonical one.
+
+    Then all of its numbers are admitted, and as what they are.
+    """
+    pending: list[Any] = [value]
+    for node in pending:  # grows on the way
+        kind = type(node)
+        if kind is str or node is None or kind is bool:
+            continue
+        if kind is dict:
+            pending.extend(node.values())
+        elif kind is list or kind is tuple:
+            pending.extend(node)
+        elif kind is int:
+            if not -MAX_SAFE_INTEGER <= node <= MAX_SAFE_INTEGER:
+                return False
+        elif kind is not float or node.is_integer() or not _PLAIN_FROM <= abs(node) <= MAX_SAFE_INTEGER:
+            return False
+    return True
+
+
+def _brackets(raw: bytes) -> int:
+    """Brackets that open, in strings too: no more containers than this can be nested."""
+    return raw.count(b"[") + raw.count(b"{")
+
+
+# --- Second pass: the C scanner, and checks of what it read ----------------------------------------------
 
 
 def _integer(spelling: str) -> int:
@@ -147,12 +196,11 @@ def _constant(_: str) -> Never:
 _DECODER: Final = json.JSONDecoder(
     object_pairs_hook=_members, parse_int=_integer, parse_float=_real, parse_constant=_constant
 )
-_ENCODER: Final = msgspec.json.Encoder()
 
 
 def _is_too_deep(raw: bytes, value: Any, limit: int) -> bool:  # noqa: ANN401 - JSON of any shape
-    """Whether containers are nested beyond `limit`; few brackets, also in strings, are answer enough."""
-    if raw.count(b"[") + raw.count(b"{") <= limit:
+    """Whether containers are nested beyond `limit`; few brackets are answer enough."""
+    if _brackets(raw) <= limit:
         return False
     level: list[Any] = [[value]]
     for _ in range(limit + 1):
@@ -172,13 +220,13 @@ def _has_lone_surrogate(raw: bytes, value: Any) -> bool:  # noqa: ANN401 - JSON 
     if b"\\ud" not in raw and b"\\uD" not in raw:
         return False
     try:
-        _ENCODER.encode(value)
+        _ENCODE(value)
     except UnicodeEncodeError:
         return True
     return False
 
 
-# --- Second pass: where the first fault stands -----------------------------------------------------------
+# --- Third pass: where the first fault stands ------------------------------------------------------------
 
 
 def _locate(text: str, limit: int) -> Fault:

@@ -13,14 +13,11 @@ from typing import Any, Final
 
 import msgspec
 
-from placet.domain.admission import MAX_SAFE_INTEGER
+from placet.domain.admission import MAX_SAFE_INTEGER, is_plain
 
 # Strings: both encoders escape what RFC 8785 §3.2.2.2 escapes, and refuse lone surrogates.
 _SORTING: Final = msgspec.json.Encoder(order="sorted")  # by code point
 _KEEPING: Final = msgspec.json.Encoder()
-
-_PLAIN_FROM: Final = 1e-5
-"""From here to ``MAX_SAFE_INTEGER`` the encoder spells a number with a fraction as ECMAScript does."""
 
 _UTF8_LEADS_BEYOND_BMP: Final = bytes(range(0xF0, 0xF5))
 _ALL_OTHER_BYTES: Final = bytes(set(range(0x100)).difference(_UTF8_LEADS_BEYOND_BMP))
@@ -41,7 +38,7 @@ def canonicalize(value: object) -> bytes:
         ValueError: No canonical form: an integer beyond ±(2^53-1), NaN, an infinity, a lone surrogate.
         TypeError: Not JSON: another type, or a name that is no string.
     """
-    if _is_plain(value):
+    if is_plain(value):
         text = _SORTING.encode(value)
         # Within the Basic Multilingual Plane code points sort as UTF-16 units do (RFC 8785 §3.2.3).
         if text.isascii() or not text.translate(None, _ALL_OTHER_BYTES):
@@ -52,25 +49,6 @@ def canonicalize(value: object) -> bytes:
 def sha256_hex(data: bytes) -> str:
     """SHA-256 in lower-case hex, 64 characters."""
     return hashlib.sha256(data).hexdigest()
-
-
-def _is_plain(value: object) -> bool:
-    """Whether the encoder's own spelling of every number and type in `value` is the canonical one."""
-    pending: list[Any] = [value]
-    for node in pending:  # grows on the way
-        kind = type(node)
-        if kind is str or node is None or kind is bool:
-            continue
-        if kind is dict:
-            pending.extend(node.values())
-        elif kind is list or kind is tuple:
-            pending.extend(node)
-        elif kind is int:
-            if not -MAX_SAFE_INTEGER <= node <= MAX_SAFE_INTEGER:
-                return False
-        elif kind is not float or node.is_integer() or not _PLAIN_FROM <= abs(node) <= MAX_SAFE_INTEGER:
-            return False
-    return True
 
 
 def _rebuilt(value: Any) -> Any:  # noqa: ANN401 - JSON of any shape, a case for each

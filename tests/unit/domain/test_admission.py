@@ -2,16 +2,18 @@
 
 import contextlib
 import json
+from functools import partial
 from typing import Any
 
 import jcs_admit
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from placet.domain.admission import Fault, FaultKind, admit, admit_value
+from placet.domain.admission import Fault, FaultKind, _scanned, admit, admit_value
 from placet.domain.canonical import canonicalize
-from tests.strategies import damaged_json, json_spellings
+from tests.strategies import damaged_json, json_spellings, json_values
 
 
 def same(left: Any, right: Any) -> bool:
@@ -81,6 +83,22 @@ def test_a_value_is_let_in_as_itself_however_it_is_spelled(spelling: tuple[bytes
     """Escapes, white space, order of members and notation of numbers change nothing."""
     raw, value = spelling
     assert same(admit_value(raw, max_depth=64), value)
+
+
+@given(
+    raw=st.one_of(
+        json_values().map(msgspec.json.encode), json_spellings().map(lambda each: each[0]), damaged_json()
+    )
+)
+def test_what_an_encoder_writes_is_let_in_at_once_and_as_the_second_pass_reads_it(raw: bytes) -> None:
+    """The first pass lets in nothing that the second would not, and nothing as something else."""
+    outcomes = []
+    for read in (partial(admit, max_depth=4, envelope=0), partial(_scanned, limit=4)):
+        try:
+            outcomes.append(json.dumps(read(raw), sort_keys=True))
+        except Fault as fault:
+            outcomes.append(f"{fault.kind} {fault.pointer}")
+    assert outcomes[0] == outcomes[1]
 
 
 @given(raw=st.one_of(damaged_json(), json_spellings().map(lambda spelling: spelling[0])))
