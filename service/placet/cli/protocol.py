@@ -8,9 +8,11 @@ whoever sends nothing, or a head in trickles, or goes on with a body that has be
 """
 
 import asyncio
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from placet.cli.gathering import Gathering
 
 HEAD_MAX_BYTES: Final = 64 * 1024
 """Request line and headers together, or trailers; usual servers take 8 to 64 KiB."""
@@ -33,7 +35,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's
         """Somebody has come."""
-        super().connection_made(transport)
+        super().connection_made(cast("asyncio.Transport", Gathering(transport, self.loop)))
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
