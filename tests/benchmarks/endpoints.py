@@ -55,11 +55,9 @@ async def _gets(stage: Stage, count: int) -> Calls:
 
 async def _consumes(stage: Stage, count: int) -> Calls:
     replica = stage.replica
-    first, second = await replica.grants(count), await replica.grants(count)
-    return Calls(
-        http=[consume_request(stage, grant.id, grant.body) for grant in first],
-        scripts=[await replica.consume_command(grant) for grant in second],
-    )
+    scripts = [await replica.consume_command(grant) for grant in await replica.grants(count)]
+    grants = await replica.grants(count)  # the last to be fetched: the service remembers only so many tokens
+    return Calls(http=[consume_request(stage, grant.id, grant.body) for grant in grants], scripts=scripts)
 
 
 def consume_request(stage: Stage, approval_id: str, body: object) -> bytes:

@@ -4,7 +4,10 @@ from typing import Any
 
 import msgspec
 
+from placet.domain.model import Effect
+
 CAPABILITY = "orders.refund"
+EFFECT = Effect.EXTERNAL
 
 
 def presented(number: int) -> dict[str, Any]:
@@ -13,7 +16,7 @@ def presented(number: int) -> dict[str, Any]:
         "capability": CAPABILITY,
         "surface": "mcp",
         "actor": {"id": "agent-7", "kind": "agent", "display_name": "Support agent"},
-        "effect": "external",
+        "effect": EFFECT.value,
         "context": {"tool_version": "3", "conversation": f"c-{number:09d}"},
         "input": {
             "order": f"A-{number:09d}",
