@@ -2,6 +2,7 @@
 
 import html
 import re
+from urllib.parse import urlencode
 
 import httpx
 import pytest
@@ -103,6 +104,39 @@ class TestHistory:
         page = await browser.get("/history?status=rejected")
         assert "Nothing fits these filters." in words(page)
         assert "<option selected>rejected</option>" in page.text
+
+    async def test_words_are_looked_for(self, anywhere: Harness) -> None:
+        """In whatever stands in a line, and in who decided; each of them, in whatever case."""
+        runtime, other = await anywhere.client("runtime"), await anywhere.client("night-batch")
+        ann = await anywhere.approver("ann", shown_as="Ann Marsh")
+        browser = await Browser(anywhere).signed_in()
+        one = await runtime.asked(run="r-7", actor={"id": "bot", "kind": "agent", "display_name": "Robo"})
+        anywhere.clock.move(1)
+        two = await other.asked(capability="payments.send", actor={"id": "x", "kind": "user"})
+        record(await ann.decide(two, "reject", comment="secret word"))
+        for search, found in (
+            ("R-7", [one]),
+            ("robo", [one]),
+            ("NIGHT pay", [two]),
+            ("night robo", []),
+            ("marsh", [two]),
+            (one["id"][4:], [one]),
+            ("secret", []),
+            ("A-1", []),
+            ("  ", [two, one]),
+        ):
+            page = await browser.get(f"/history?{urlencode({'q': search})}")
+            assert rows(page) == [each["id"] for each in found], search
+        assert 'name="q"' in page.text
+
+    async def test_too_long_a_search_is_told(self, h: Harness) -> None:
+        """And shown again as it was, as text."""
+        await h.approver("ann")
+        browser = await Browser(h).signed_in()
+        for length, status in ((200, 200), (201, 422)):
+            page = await browser.get(f"/history?{urlencode({'q': '<' * length})}")
+            assert (page.status_code, "too long to search for" in words(page)) == (status, status == 422)
+            assert "&lt;" * length in page.text
 
     async def test_it_may_have_to_be_looked_for_further_back(
         self, h: Harness, monkeypatch: pytest.MonkeyPatch

@@ -63,12 +63,13 @@ class Seen(Struct, frozen=True, kw_only=True):
 
 
 class Filters(Struct, frozen=True, kw_only=True):
-    """What a list is narrowed to."""
+    """What a list is narrowed to; ``words``: each is a part of what stands in a list, in whatever case."""
 
     status: Status | None = None
     capability: str | None = None
     actor_id: str | None = None
     run: str | None = None
+    words: tuple[str, ...] = ()
 
     def take(self, approval: Approval) -> bool:
         """Whether the record belongs in the list."""
@@ -78,7 +79,17 @@ class Filters(Struct, frozen=True, kw_only=True):
             and self.capability in {None, ask.capability}
             and self.actor_id in {None, ask.actor.id}
             and self.run in {None, ask.run}
+            and (not self.words or self._says(approval))
         )
+
+    def _says(self, approval: Approval) -> bool:
+        ask = approval.ask
+        people = (cast.vote.approver for cast in approval.votes)
+        named = (name for each in people for name in (each.id, each.display_name))
+        actor = (ask.actor.id, ask.actor.display_name, *ask.actor.on_behalf_of)
+        listed = (ask.id, ask.capability, ask.asked_by, ask.run, *actor, *named)
+        text = "\n".join(filter(None, listed)).casefold()
+        return all(word.casefold() in text for word in self.words)
 
 
 class Listed(Struct, frozen=True, kw_only=True):

@@ -25,6 +25,9 @@ _FILTERS: Final[Mapping[str, tuple[Any, str]]] = {
 }
 """What it can be narrowed to: what each is, and what to say of anything else."""
 
+SEARCH_MAX_CHARS: Final = 200
+_TOO_LONG: Final = f"That is too long to search for: {SEARCH_MAX_CHARS} characters at most."
+_SEARCH: Final = "q"
 _NO_CURSOR: Final = "This address does not say where to go on. Start at the newest."
 _NOTHING: Final = Listed(items=(), next_cursor=None)
 
@@ -34,7 +37,7 @@ def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
 
     @get("/history")
     async def history(request: Request) -> Response[bytes]:  # type: ignore[type-arg]
-        said = {name: request.query_params.get(name, "") for name in (*_FILTERS, "cursor")}
+        said = {name: request.query_params.get(name, "") for name in (_SEARCH, *_FILTERS, "cursor")}
 
         async def shown(session: Session) -> Response[bytes]:
             return await _history(use, session, said)
@@ -45,17 +48,17 @@ def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
 
 
 async def _history(use: Pages, session: Session, said: Mapping[str, str]) -> Response[bytes]:
-    values, cursor = {name: said[name] for name in _FILTERS}, said["cursor"]
+    values, cursor = {name: said[name] for name in (_SEARCH, *_FILTERS)}, said["cursor"]
     filters, problems = _read(values)
     if not problems:
         try:
             listed = await use.read.list(session.caller, filters, limit=ROWS, cursor=cursor or None)
             asked = history_pages.Asked(values=values, cursor=cursor, problems=())
-            return page(history_pages.history(session, asked, listed))
+            return page(history_pages.history(session, asked, listed, search_max=SEARCH_MAX_CHARS))
         except InputInvalid:
             problems = [_NO_CURSOR]
     asked = history_pages.Asked(values=values, cursor=cursor, problems=problems)
-    return page(history_pages.history(session, asked, _NOTHING), 422)
+    return page(history_pages.history(session, asked, _NOTHING, search_max=SEARCH_MAX_CHARS), 422)
 
 
 def _read(values: Mapping[str, str]) -> tuple[Filters, list[str]]:
@@ -69,4 +72,6 @@ def _read(values: Mapping[str, str]) -> tuple[Filters, list[str]]:
             found[name] = msgspec.convert(values[name], shape)
         except msgspec.ValidationError:
             problems.append(words)
-    return Filters(**found), problems
+    if len(values[_SEARCH]) > SEARCH_MAX_CHARS:
+        problems.append(_TOO_LONG)
+    return Filters(**found, words=tuple(values[_SEARCH].split())), problems

@@ -35,8 +35,8 @@ class Asked(Struct, frozen=True, kw_only=True):
         return f"/history?{query}" if query else "/history"
 
 
-def history(session: Session, asked: Asked, listed: Listed) -> bytes:
-    """A page of what was asked so far, newest first."""
+def history(session: Session, asked: Asked, listed: Listed, *, search_max: int) -> bytes:
+    """A page of what was asked so far, newest first; ``search_max``: characters of a search."""
     is_narrowed = any(asked.values.values())
     return render(
         "history.html",
@@ -44,7 +44,8 @@ def history(session: Session, asked: Asked, listed: Listed) -> bytes:
         here="history",
         statuses=[each.value for each in Status],
         asked=asked,
-        is_narrowed=is_narrowed,
+        is_filtered=any(value for name, value in asked.values.items() if name != "q"),
+        search_max=search_max,
         words=_none_there(asked, listed, is_narrowed=is_narrowed),
         rows=[_heading(session, each) for each in listed.items],
         newest=asked.at("") if asked.cursor else None,
