@@ -69,8 +69,7 @@ def card(
         card=shown,
         input_title=_RUNS.get(approval.status, _NEVER_RUNS),
         can_decide=can_decide,
-        before=[(each.approval.ask.id, _rejection(session, each)) for each in before],
-        is_more=len(before) == REJECTED_MAX,
+        before=_before(session, before),
         happened=_happened(seen, shown),
         afresh=_afresh(session, approval),
         receipt=proof,
@@ -125,10 +124,26 @@ def recorded(session: Session, seen: Seen) -> Struct:
     return record_view(seen.approval, seen.sight, standing)
 
 
-def _rejection(session: Session, seen: Seen) -> Decided | None:
-    """The last word of those who rejected something; ``None`` where that was the system."""
-    said = [each for each in presented(session, seen, ROW).decided if each.verdict == Verdict.REJECT]
-    return said[-1] if said else None
+class Before(Struct, frozen=True, kw_only=True):
+    """What was rejected of a very call: how often, or more, and the last time, by whom."""
+
+    id: str
+    count: int
+    is_more: bool
+    last: Decided | None
+
+
+def _before(session: Session, found: Sequence[Seen]) -> Before | None:
+    if not found:
+        return None
+    latest = max(found, key=lambda each: max((cast.at_ms for cast in each.approval.votes), default=0))
+    said = [each for each in presented(session, latest, ROW).decided if each.verdict == Verdict.REJECT]
+    return Before(
+        id=latest.approval.ask.id,
+        count=len(found),
+        is_more=len(found) == REJECTED_MAX,
+        last=said[-1] if said else None,  # the rules of a later day may have closed it
+    )
 
 
 def _afresh(session: Session, approval: Approval) -> str | None:
