@@ -85,11 +85,10 @@ for (const choice of list.querySelectorAll(".choose")) {
 }
 function offer() {
   const ticked = [...list.querySelectorAll(".choose:checked")];
-  approve.hidden = receipts.size === 0;
   approve.disabled = ticked.length === 0 || !ticked.every((choice) => receipts.has(choice));
   for (const [choice, input] of receipts) input.disabled = !choice.checked;
 }
-if (approve) { list.addEventListener("change", offer); offer(); }
+if (approve && receipts.size) { approve.hidden = false; list.addEventListener("change", offer); offer(); }
 
 // From row to row, once one of them has the focus (WCAG 2.2, 2.1.4: nowhere else do letters do anything).
 const steps = new Map([["j", 1], ["ArrowDown", 1], ["k", -1], ["ArrowUp", -1]]);
