@@ -5,12 +5,15 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, ConsoleMessage, Page, Route, expect
 
 from tests.e2e.axe import violations
 from tests.e2e.browsers import PHONE, WITHIN_MS
 from tests.e2e.issuers import CLIENT_ID, CLIENT_SECRET, an_issuer
 from tests.e2e.stage import Cast, Stage, alone, casting
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 POLICY = """
 [[rules]]
@@ -49,7 +52,7 @@ def signing_on(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
             yield stage
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def cast(signing_on: Stage) -> AsyncIterator[Cast]:
     """Who takes part, in the tenant of the issuer."""
     async with casting(signing_on) as cast:

@@ -198,6 +198,7 @@ class TestTheRecord:
                 "digest": changed["digest"],
                 "at": "2027-01-15T08:00:01.000Z",
                 "counts": False,
+                "step_up": None,
             }
         ]
         same = {*asked} - {"input", "input_hash", "digest", "requested", "decisions"}

@@ -11,7 +11,9 @@ import pytest
 from redis.asyncio import Redis
 
 from placet.application.sessions import LinksClosed
+from placet.domain.errors import StoreUnavailable
 from placet.domain.limits import SIGN_ON_MS
+from placet.store.sessions import Sessions
 from tests.browsing import Browser, words
 from tests.factories import ManualClock
 from tests.harness import BASE_URL
@@ -347,6 +349,23 @@ class TestThatCanNotBe:
         browser = scene.browser()
         assert (await signed_on(browser, scene.provider)).status_code == 303
         assert "client_secret" not in scene.provider.redeemed[-1]
+
+    async def test_a_store_that_is_away_signs_nobody_in(
+        self, scene: Scene, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The way has to be gone again from its beginning."""
+        browser = scene.browser()
+        back = scene.provider.authorize(address_in(await browser.post("/signin/login", {})))
+
+        async def away(*_: object, **__: object) -> None:
+            raise StoreUnavailable
+
+        monkeypatch.setattr(Sessions, "keep", away)
+        answer = await returned(browser, back)
+        assert (answer.status_code, "The store does not answer" in words(answer)) == (503, True)
+        monkeypatch.undo()
+        assert (await returned(browser, back)).status_code == 401
+        assert (await signed_on(browser, scene.provider)).status_code == 303
 
     async def test_an_issuer_is_asked_once_for_what_it_says_of_itself(self, scene: Scene) -> None:
         """For as long as that may be kept."""

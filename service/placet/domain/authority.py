@@ -184,11 +184,9 @@ class Authority(Identities, frozen=True, kw_only=True):
     def afresh(self, voter: Voter) -> Voter:
         """As somebody is once they have signed in for a decision, where they can: on the pages."""
         word = voter.vouched
-        if word is UNSET or voter.channel != CHANNEL_WEB:
-            return voter
-        if any(issuer.iss == word.iss for issuer in self.sign_ins):
-            return structs.replace(voter, step_up=StepUp(at_ms=0))
-        return voter
+        signs_in = word is not UNSET and any(issuer.iss == word.iss for issuer in self.sign_ins)
+        can = signs_in and voter.channel == CHANNEL_WEB
+        return structs.replace(voter, step_up=StepUp(at_ms=0)) if can else voter
 
     def _is_counted(self, ask: Ask, terms: Terms, tally: Tally, *, rejects: bool) -> bool:
         """Whether it matters that this vote is not one more of somebody who has voted or changed the input.

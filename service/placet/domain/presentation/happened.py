@@ -38,11 +38,6 @@ class Happening(Struct, frozen=True, kw_only=True):
     lines: tuple[str, ...]
     at_ms: int | None
 
-    @property
-    def who(self) -> str:
-        """Whoever did it, by name and id."""
-        return f"{self.name} ({self.by})" if self.name else self.by
-
 
 class Happenings(Struct, frozen=True, kw_only=True):
     """All of it, in order; of a long trail how it was asked and the latest lines.
