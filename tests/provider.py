@@ -122,6 +122,8 @@ async def returned(browser: Browser, back: str, edit: Callable[..., Any] = dict)
     """Come back with this, and go on from the page there."""
     where = urlsplit(back)
     page = await browser.get(f"{where.path}?{where.query}")
+    if page.status_code == 401:  # this browser did not begin it
+        return page
     assert (page.status_code, "set-cookie" in page.headers) == (200, False), page.text
     fields = {name: html.unescape(value) for name, value in _HIDDEN.findall(page.text)}
     return await browser.post(f"{where.path}/back", edit(fields))

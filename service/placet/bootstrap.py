@@ -22,6 +22,7 @@ from placet.application.in_force import InForce
 from placet.application.inbox import Inbox
 from placet.application.intents import Intents
 from placet.application.issuer_calls import IssuerCalls
+from placet.application.issuer_configurations import IssuerConfigurations
 from placet.application.issuer_documents import IssuerDocuments
 from placet.application.issuer_keys import IssuerKeys
 from placet.application.issuers import Issuers
@@ -73,6 +74,7 @@ class Services(Struct, frozen=True, kw_only=True):
     ring: KeyringFile
     directory: Directory
     issuers: Issuers
+    configurations: IssuerConfigurations
     enrolment: Enrolment
     activation: Activation
     request: RequestApproval
@@ -158,6 +160,7 @@ async def open_services(
         files = RulesAt(settings.rules.policy_file, settings.rules.directory_file, settings.limits)
         services = _compose(settings, opened, timers, metrics, waiters, rules or files)
         exits.push_async_callback(services.issuers.close)
+        exits.push_async_callback(services.configurations.close)
         exits.push_async_callback(services.sweeper.stop)
         return structs.replace(services, embedded=embedded, exits=exits.pop_all())
 
@@ -175,6 +178,7 @@ def _compose(
     strangers = Strangers(clock, store.registry.tenants, metrics.failed_authentication)
     calls = IssuerCalls()
     documents = IssuerDocuments(calls)
+    configurations = IssuerConfigurations(clock, documents.configuration)
     issuers = Issuers(IssuerKeys(clock, documents.keys), clock, limits)
     rulebooks, in_force = Rulebooks(rules), InForce(store.registry, ring)
     directory = Directory(
@@ -198,6 +202,7 @@ def _compose(
         ring=ring,
         directory=directory,
         issuers=issuers,
+        configurations=configurations,
         enrolment=enrolment,
         activation=activation,
         request=RequestApproval(approvals, seals, limits),
@@ -224,7 +229,7 @@ def _compose(
         ),
         sessions=WebSessions(Sessions(store.client), ring, directory, clock, limits),
         intents=Intents(Sessions(store.client), ring),
-        sign_on=SignOn(CodeFlow(calls, documents, clock), issuers, clock, limits),
+        sign_on=SignOn(CodeFlow(calls, configurations), issuers, clock, limits),
         inbox=Inbox(approvals, seals),
         statistics=ReadStatistics(approvals, seals, directory, limits, clock),
         sweeper=sweeper,

@@ -121,7 +121,10 @@ async def test_another_person_s_sign_in_decides_nothing(
     await page.goto(f"{signing_on.replicas[0].url}/a/{asked['id']}")
     await page.get_by_role("button", name="Sign in with Example login").click()
     await says(page, "u-ann")
-    for name, said in (("u-bob", "You signed in as somebody else"), ("nobody", "It did not sign you in")):
+    for name, said in (
+        ("u-bob", "You signed in as somebody else"),
+        ("nobody", "You did not sign in with Example login"),
+    ):
         comment = page.get_by_label("Comment")
         await comment.fill("as agreed")
         for button in ("Approve", "Yes, approve"):

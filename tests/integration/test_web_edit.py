@@ -356,7 +356,7 @@ class TestRefusals:
         for step in ("preview", "edit", "back"):
             response = await dana.post(path, {**form(shown), "csrf": csrf, "decision": step})
             assert response.status_code == 404
-        assert (await Browser(ruled.h).get(path)).headers["location"] == "/signin"
+        assert (await Browser(ruled.h).get(path)).headers["location"] == f"/signin?next={path}"
 
 
 @pytest.mark.parametrize(("error", "status"), [(ApprovalNotFound, 404), (StoreUnavailable, 503)])

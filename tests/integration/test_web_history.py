@@ -166,7 +166,10 @@ class TestHistory:
         assert rows(await browser.get("/history")) == [here["id"]]
         assert rows(await browser.get(f"/history?run={foreign['id']}")) == []
         response = await anywhere.http.get("/history?status=pending")
-        assert (response.status_code, response.headers["location"]) == (303, "/signin?next=/history")
+        assert (response.status_code, response.headers["location"]) == (
+            303,
+            "/signin?next=/history%3Fstatus%3Dpending",
+        )
         form = await anywhere.http.get("/signin?next=/history")
         assert 'name="next" value="/history"' in form.text
 

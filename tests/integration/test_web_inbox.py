@@ -9,7 +9,7 @@ import pytest
 
 from placet.domain.errors import StoreUnavailable
 from placet.store.approvals import Approvals
-from tests.browsing import Browser, hidden, words
+from tests.browsing import Browser, words
 from tests.harness import Harness, Party, record
 from tests.ruled import Opening
 
@@ -352,18 +352,18 @@ class TestApprovingSeveral:
         assert [(await runtime.seen(each))["status"] for each in (one, other)] == ["pending", "pending"]
 
     async def test_a_critical_call_is_approved_alone(self, under: Opening) -> None:
-        """Even with the receipt of its second question."""
+        """Also one that came to be critical since its card was shown."""
         ruled = await under()
         runtime = await ruled.h.client()
-        (waiting,) = await several(runtime, {"risk": "critical"})
+        ids = await several(runtime, {"risk": "critical"}, {"risk": "high"})
         browser = await Browser(ruled.h).signed_in("ann")
         ticks, form = await choices(browser)
-        again = await browser.decide(waiting, "approve")
-        sure = hidden(again)["receipt"]
-        sent = {**form, **ticks, "decision": "approve", f"receipt-{waiting}": sure}
-        response = await browser.post("/inbox", sent)
-        assert "It is of critical risk: open it, and approve it there." in words(response)
-        assert (await runtime.seen(waiting))["status"] == "pending"
+        brought = await receipts(browser, ids)
+        floors = '[[capabilities]]\nmatch = ["orders.*"]\nleast_risk = "critical"\n'
+        await ruled.now(floors=floors)
+        response = await browser.post("/inbox", {**form, **ticks, "decision": "approve", **brought})
+        assert words(response).count("It is of critical risk: open it, and approve it there.") == 2
+        assert [(await runtime.seen(each))["status"] for each in ids] == ["pending", "pending"]
 
     async def test_what_takes_a_sign_in_is_approved_alone(self, under: Opening) -> None:
         """It is asked for on the card."""

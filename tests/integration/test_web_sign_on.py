@@ -11,15 +11,18 @@ import pytest
 from redis.asyncio import Redis
 
 from placet.application.sessions import LinksClosed
+from placet.application.turns import OF_ONE_MAX
 from placet.domain.errors import StoreUnavailable
 from placet.domain.limits import SIGN_ON_MS
 from placet.store.sessions import Sessions
 from tests.browsing import Browser, words
 from tests.factories import ManualClock
-from tests.harness import BASE_URL
+from tests.harness import BASE_URL, opened
 from tests.issuer import a_key
 from tests.provider import CLIENT_ID, SECRET, address_in, returned, signed_on
-from tests.signing_on import Scene, signing_on
+from tests.rulefiles import Files
+from tests.signing_on import POLICY, Scene, signing_on
+from tests.tools import until
 
 ELSEWHERE = "This sign-in was not begun in this browser, or is over already."
 
@@ -177,17 +180,24 @@ class TestNobodyElse:
             browser = scene.browser()
             back = scene.provider.authorize(address_in(await browser.post("/signin/login", {})), iss=iss)
             answer = await returned(browser, back)
-            assert (answer.status_code, "The answer was of somebody else." in words(answer)) == (401, True)
+            assert (answer.status_code, "The answer was not of Example <login>." in words(answer)) == (
+                401,
+                True,
+            )
         assert scene.provider.redeemed == []
 
     @pytest.mark.parametrize(
         ("brought", "said"),
         [
-            ({"error": "access_denied", "code": ""}, "It did not sign you in (access_denied)."),
-            ({"error": "<script>"}, "It did not sign you in."),
-            ({"code": ""}, "The answer was not complete."),
-            ({"code": "x" * 5_000}, "The answer was not complete."),
-            ({"code": "made-up"}, "What you brought back was not taken: perhaps it was used already."),
+            (
+                {"error": "access_denied", "code": ""},
+                "You did not sign in with Example <login>, or it does not let you.",
+            ),
+            ({"error": "<script>"}, "Example <login> did not sign you in."),
+            ({"error": "server_error"}, "Example <login> did not sign you in (server_error)."),
+            ({"code": ""}, "What you brought back was not complete."),
+            ({"code": "x" * 5_000}, "What you brought back was not complete."),
+            ({"code": "made-up"}, "Example <login> did not take what you brought back"),
         ],
     )
     async def test_what_comes_back_without_a_code(
@@ -301,8 +311,9 @@ class TestThatCanNotBe:
         [
             ((200, {}, b"[]"), "can't be reached"),
             ((500, {}, b"<html>"), "can't be reached"),
-            ((302, {"location": "https://evil.example"}, b"{}"), "was not taken"),
-            ((200, {}, b'{"id_token": 7}'), "was not taken"),
+            ((302, {"location": "https://evil.example"}, b"{}"), "did not take"),
+            ((401, {}, b'{"error": "invalid_client"}'), "is not set up right to sign you in"),
+            ((200, {}, b'{"id_token": 7}'), "did not take"),
             ((200, {}, b'{"id_token": "x.y.z"}'), "can't be relied on"),
             ((200, {}, b'{"a": "' + b"x" * 300_000 + b'"}'), "can't be reached"),
         ],
@@ -320,7 +331,7 @@ class TestThatCanNotBe:
             scene.secret_file.unlink(missing_ok=True)
             if text is not None:
                 scene.secret_file.write_text(text)
-            assert "can't be reached" in await scene.refused()
+            assert "is not set up right to sign you in" in await scene.refused()
         scene.secret_file.write_text("another")
         await signed_on(scene.browser(), scene.provider)
         assert scene.provider.redeemed[-1]["client_secret"] == "another"
@@ -379,6 +390,145 @@ class TestThatCanNotBe:
 
     async def test_the_way_back_changes_nothing(self, scene: Scene) -> None:
         """Whoever follows links by itself may open it; what is in it is text."""
-        page = await scene.browser().get('/signin/login?code="><b>&state=x')
-        assert (page.status_code, 'name="code" value="&#34;&gt;&lt;b&gt;"' in page.text) == (200, True)
-        assert scene.provider.redeemed == []
+        browser = scene.browser()
+        back = urlsplit(scene.provider.authorize(address_in(await browser.post("/signin/login", {}))))
+        page = await browser.get(f'{back.path}?{back.query}&error="><b>')
+        assert (page.status_code, 'name="error" value="&#34;&gt;&lt;b&gt;"' in page.text) == (200, True)
+        assert (scene.provider.redeemed, "set-cookie" in page.headers) == ([], False)
+
+    @pytest.mark.parametrize("name", ["..%5Csignin%5Clogin%3Fx", "%2E%2E", "LOGIN", "login%00"])
+    async def test_nobody_is_led_elsewhere_from_it(self, scene: Scene, name: str) -> None:
+        """An address that only looks like it sends nothing from this browser."""
+        browser = scene.browser()
+        await browser.post("/signin/login", {})
+        page = await browser.get(f"/signin/{name}?code=x&state=y")
+        assert (page.status_code, 'id="returned"' in page.text) == (404, False)
+
+    async def test_one_who_is_sent_there_by_others_is_sent_no_further(self, scene: Scene) -> None:
+        """Without a flow of this browser there is nothing to send on."""
+        page = await scene.browser().get("/signin/login?code=x&state=y")
+        assert (page.status_code, 'id="returned"' in page.text) == (401, False)
+
+
+class TestInOneBrowser:
+    """Where somebody has signed in already."""
+
+    async def test_what_is_open_elsewhere_goes_on(self, scene: Scene) -> None:
+        """Where the same person signs in again: a form that was filled in before is taken still."""
+        runtime, browser = await scene.h.client("agents"), scene.browser()
+        await signed_on(browser, scene.provider)
+        asked = await runtime.asked()
+        form = await browser.card(asked["id"])
+        await signed_on(browser, scene.provider)
+        answer = await browser.post(f"/a/{asked['id']}", {**form, "decision": "approve"})
+        assert (answer.status_code, (await runtime.seen(asked["id"]))["status"]) == (303, "approved")
+
+    async def test_what_another_person_had_open_does_not(self, scene: Scene) -> None:
+        """Nor after somebody has signed out."""
+        runtime, browser = await scene.h.client("agents"), scene.browser()
+        await signed_on(browser, scene.provider)
+        asked = await runtime.asked()
+        form = await browser.card(asked["id"])
+        scene.provider.claimed = {"sub": "u-9", "groups": ["ops"]}
+        await signed_on(browser, scene.provider)
+        answer = await browser.post(f"/a/{asked['id']}", {**form, "decision": "approve"})
+        assert (answer.status_code, (await runtime.seen(asked["id"]))["status"]) == (403, "pending")
+        scene.provider.claimed = {}
+        await browser.post("/signout", {"csrf": (await browser.card(asked["id"]))["csrf"]})
+        await signed_on(browser, scene.provider)
+        answer = await browser.post(f"/a/{asked['id']}", {**form, "decision": "approve"})
+        assert answer.status_code == 403
+
+    async def test_a_form_says_where_it_was_sent_from(self, scene: Scene) -> None:
+        """Whoever signs in again comes back there; from pages of this service only."""
+        browser = scene.browser()
+        for page, onward in (
+            (f"{BASE_URL}/a/apr_1", "/a/apr_1"),
+            (f"{BASE_URL}/inbox?risk=high", "/inbox?risk=high"),
+            (f"{BASE_URL}/signout", "/inbox"),
+            ("https://evil.example/a/apr_1", "/inbox"),
+            ("//evil.example", "/inbox"),
+        ):
+            leaving = await browser.post("/signin/login", {}, headers={"referer": page})
+            answer = await returned(browser, scene.provider.authorize(address_in(leaving)))
+            assert answer.headers["location"] == onward
+
+    async def test_a_session_that_ended_under_a_form(self, scene: Scene) -> None:
+        """Nothing is done, which is said; from signing in somebody comes back to the card."""
+        runtime, browser = await scene.h.client("agents"), scene.browser()
+        await signed_on(browser, scene.provider)
+        asked = await runtime.asked()
+        form = await browser.card(asked["id"])
+        await scene.h.services.sessions.end(browser.cookies["placet-8420"])
+        answer = await browser.post(f"/a/{asked['id']}", {**form, "decision": "approve"})
+        assert (answer.status_code, "Nothing was done: you are signed in no more." in words(answer)) == (
+            401,
+            True,
+        )
+        assert f'name="next" value="/a/{asked["id"]}"' in answer.text
+        assert (await runtime.seen(asked["id"]))["status"] == "pending"
+
+
+class TestWhoeverKeepsOthersWaiting:
+    """Floods of made-up sign-ins: what they cost, and whom."""
+
+    async def test_an_issuer_is_asked_by_one_for_all(self, scene: Scene) -> None:
+        """What it says of itself; where it does not answer, not again for a while."""
+        configuration = "/.well-known/openid-configuration"
+        found = scene.provider.server.documents.pop(configuration)
+        begun = [scene.browser().post("/signin/login", {}) for _ in range(20)]
+        answers = await asyncio.gather(*begun)
+        assert {each.status_code for each in answers} == {503}
+        assert (await scene.browser().post("/signin/login", {})).status_code == 503
+        assert scene.provider.server.asked.count(configuration) == 1
+        scene.provider.server.documents[configuration] = found
+        scene.h.clock.move(5_000)
+        assert (await scene.browser().post("/signin/login", {})).status_code == 200
+
+    async def test_what_is_known_serves_while_an_issuer_is_away(self, scene: Scene) -> None:
+        """It is asked again behind everybody's back."""
+        await signed_on(scene.browser(), scene.provider)
+        del scene.provider.server.documents["/.well-known/openid-configuration"]
+        scene.h.clock.move(60 * 60_000)
+        assert (await scene.browser().post("/signin/login", {})).status_code == 200
+
+    async def test_nobody_takes_all_the_turns(self, scene: Scene) -> None:
+        """Of one address so many codes are redeemed at once; others have their turns meanwhile."""
+        redeem, held = scene.provider.server.documents["/token"], asyncio.Event()
+
+        async def slowly(writer: asyncio.StreamWriter) -> None:
+            await held.wait()
+            await redeem(writer)
+
+        scene.provider.server.documents["/token"] = slowly
+        browsers = [scene.browser() for _ in range(OF_ONE_MAX + 2)]
+        pages = [address_in(await each.post("/signin/login", {})) for each in browsers]
+        ways = [
+            asyncio.create_task(returned(browser, scene.provider.authorize(address)))
+            for browser, address in zip(browsers, pages, strict=True)
+        ]
+        await until(lambda: sum(each.done() for each in ways) == 2, "two have no turn")
+        refused = [await each for each in ways if each.done()]
+        assert [each.status_code for each in refused] == [503, 503]
+        assert "can't be reached. Try again in a moment." in words(refused[0])
+        held.set()
+        assert sorted([(await each).status_code for each in ways]) == [303] * OF_ONE_MAX + [503] * 2
+
+
+async def test_a_session_is_of_one_tenant(
+    client: Redis, ring_directory: Path, tmp_path: Path, clock: ManualClock
+) -> None:
+    """Whoever can write the store can't make it another's, where somebody else goes by the same id."""
+    people = '[[people]]\nid = "ann"\ngroups = ["ops"]\n'
+    files = Files(tmp_path, POLICY, f'{people}{people}tenant = "abroad"\n')
+    async with opened(client, ring_directory, clock, rules=files.source) as h:
+        await h.client("runtime")
+        await h.client("runtime", tenant="abroad")
+        browser = await Browser(h).signed_in("ann")
+        (key,) = [each async for each in h.redis.scan_iter("{placet:default}:u:*")]
+        kept = await h.redis.get(key)
+        await h.redis.set(key.replace(b"default", b"abroad"), kept)
+        assert (await browser.get("/inbox")).status_code == 200
+        ((name, held),) = browser.cookies.items()
+        browser.cookies = {name: held.replace("default.", "abroad.")}
+        assert (await browser.get("/inbox")).status_code == 303

@@ -170,7 +170,10 @@ class TestPage:
         assert "ann" not in of_dana.lower()
         assert "orders" not in of_dana
         response = await ruled.h.http.get("/statistics?days=30")
-        assert (response.status_code, response.headers["location"]) == (303, "/signin?next=/statistics")
+        assert (response.status_code, response.headers["location"]) == (
+            303,
+            "/signin?next=/statistics%3Fdays%3D30",
+        )
         form = await ruled.h.http.get("/signin?next=/statistics")
         assert 'name="next" value="/statistics"' in form.text
 

@@ -6,7 +6,6 @@
    header where the issuer takes that. Of what is answered the ID token counts, and nothing else.
 """
 
-import asyncio
 import logging
 import re
 from hashlib import sha256
@@ -16,17 +15,18 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from msgspec import Struct
 
-from placet.application.clock import Clock
 from placet.application.issuer_calls import IssuerCalls, IssuerFault, split
-from placet.application.issuer_documents import Configuration, IssuerDocuments, is_plain
+from placet.application.issuer_configurations import IssuerConfigurations
+from placet.application.issuer_documents import Configuration, is_plain
+from placet.application.turns import Crowded, Turns
 from placet.domain.errors import IssuerUnavailable, Unauthenticated
 from placet.domain.people import Issuer, SignIn
 from placet.settings.parsing import is_loopback
 from placet.tokens import base64url
 
 _SECRET_MAX_BYTES: Final = 4_096
-_ASKED_AT_ONCE: Final = 16
-"""Codes that are redeemed at once: whoever makes some up costs the issuer no more than that."""
+_CROWDED_RETRY_MS: Final = 2_000
+_STRANGERS: Final = frozenset({"invalid_client", "unauthorized_client"})  # RFC 6749 §5.2
 OAUTH_ERROR: Final = re.compile("[a-z_]{1,64}")
 """What an issuer may call an error (RFC 6749 §4.1.2.1), as far as that is repeated here."""
 _BASIC: Final = "client_secret_basic"
@@ -57,21 +57,22 @@ class Flow(Struct, frozen=True, kw_only=True):
     intent: str = ""
 
 
+class NotSetUp(Exception):  # noqa: N818 - for an operator to mend, and nobody else
+    """The issuer does not know this service, or this service does not know how to say who it is."""
+
+
 class CodeFlow:
     """Asks issuers.
 
     Args:
         calls: Reach them.
-        documents: Know where they are.
-        clock: For how long that is known.
+        configurations: Say where they are.
     """
 
-    def __init__(self, calls: IssuerCalls, documents: IssuerDocuments, clock: Clock) -> None:
+    def __init__(self, calls: IssuerCalls, configurations: IssuerConfigurations) -> None:
         self._calls = calls
-        self._documents = documents
-        self._clock = clock
-        self._known: dict[str, tuple[Configuration, float]] = {}
-        self._turns = asyncio.Semaphore(_ASKED_AT_ONCE)
+        self._configurations = configurations
+        self._turns: dict[str, Turns] = {}
 
     async def address(self, issuer: Issuer, flow: Flow, back: str) -> str:
         """Where a person signs in.
@@ -102,11 +103,12 @@ class CodeFlow:
             asked |= {"acr_values": " ".join(sign_in.acr_values)} if sign_in.acr_values else {}
         return f"{endpoint}{'&' if urlsplit(endpoint).query else '?'}{urlencode(asked, quote_via=quote)}"
 
-    async def redeem(self, issuer: Issuer, flow: Flow, back: str, code: str) -> str | None:
+    async def redeem(self, issuer: Issuer, flow: Flow, back: str, code: str, source: str) -> str | None:
         """The ID token (RFC 6749 §4.1.3, RFC 7636 §4.5); ``None`` where the issuer gives none.
 
         Raises:
-            IssuerUnavailable: The issuer can't be asked, or can't be told who we are.
+            IssuerUnavailable: The issuer can't be asked, or too many ask it.
+            NotSetUp: It does not take us for whom we say we are, or we can't say it.
         """
         sign_in, known = _sign_in(issuer), await self.configuration(issuer)
         endpoint = known.token_endpoint
@@ -126,35 +128,34 @@ class CodeFlow:
                 form |= {"client_id": sign_in.client_id}
                 form |= {} if secret is None else {"client_secret": secret}
             basic = (quote(sign_in.client_id, safe=""), quote(secret or "", safe="")) if is_basic else None
-            async with self._turns:
+            async with self._turns.setdefault(issuer.iss, Turns()).take(source):
                 answer = await self._calls.post(endpoint, form, plain=is_plain(issuer), basic=basic)
             members = answer.members()
         except IssuerFault as fault:
             raise self._unusable(issuer, str(fault)) from None
+        except Crowded:
+            raise IssuerUnavailable(retry_after_ms=_CROWDED_RETRY_MS) from None
         token, error = members.get("id_token"), members.get("error")
         if not isinstance(token, str):
             said = error if isinstance(error, str) and OAUTH_ERROR.fullmatch(error) else "no id_token"
             _log.warning(
                 "a code was not redeemed", extra={"iss": issuer.iss, "status": answer.status, "fault": said}
             )
+            if error in _STRANGERS:
+                raise NotSetUp
             return None
         return token
 
     async def configuration(self, issuer: Issuer) -> Configuration:
-        """What an issuer says of itself, as long as that may be kept.
+        """What an issuer says of itself.
 
         Raises:
             IssuerUnavailable: The issuer can't be asked.
         """
-        known, until_s = self._known.get(issuer.iss, (None, 0.0))
-        if known is not None and self._clock.monotonic_s() < until_s:
-            return known
         try:
-            found, max_age_s = await self._documents.configuration(issuer)
+            return await self._configurations.find(issuer)
         except IssuerFault as fault:
             raise self._unusable(issuer, str(fault)) from None
-        self._known[issuer.iss] = found, self._clock.monotonic_s() + max_age_s
-        return found
 
     @staticmethod
     def _unusable(issuer: Issuer, fault: str) -> IssuerUnavailable:
@@ -172,7 +173,7 @@ def _secret_of(sign_in: SignIn) -> str | None:
     """The secret as it is now: it is rotated by writing another into the file.
 
     Raises:
-        IssuerFault: It can't be read.
+        NotSetUp: It can't be read.
     """
     if sign_in.client_secret_file is None:
         return None
@@ -180,9 +181,12 @@ def _secret_of(sign_in: SignIn) -> str | None:
         with Path(sign_in.client_secret_file).open("rb") as file:
             secret = file.read(_SECRET_MAX_BYTES).decode("ascii").strip()
     except (OSError, ValueError) as fault:
-        raise IssuerFault(f"client_secret_file can't be read: {type(fault).__name__}.") from None
+        told = {"path": sign_in.client_secret_file, "fault": type(fault).__name__}
+        _log.error("a client_secret_file can't be read", extra=told)
+        raise NotSetUp from None
     if not secret:
-        raise IssuerFault("client_secret_file is empty.")
+        _log.error("a client_secret_file is empty", extra={"path": sign_in.client_secret_file})
+        raise NotSetUp
     return secret
 
 

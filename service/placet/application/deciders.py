@@ -18,7 +18,7 @@ from placet.domain.principals import Approver, Client, Scope
 from placet.domain.rules import Terms
 from placet.domain.tally import Tally
 from placet.domain.voters import CHANNEL_SLACK, CHANNEL_WEB, Voter
-from placet.domain.vouched import StepUp, Vouched
+from placet.domain.vouched import Vouched
 
 _COMMENT = "explained"  # what a decision may need, and whoever decides can give
 _ON_THE_ASKING_SIDE = (
@@ -192,14 +192,13 @@ def _on_the_web(authority: Authority, oneself: Voter, member: Member | None) -> 
     on_the_web = structs.replace(oneself, channel=CHANNEL_WEB)
     if not authority.sign_ins:
         return on_the_web  # by a link
-    is_known = oneself.person.id.startswith(STRANGER_PREFIX) or (
-        member is not None
-        and any(
-            issuer.email_authoritative or any(known.iss == issuer.iss for known in member.subjects)
-            for issuer in authority.sign_ins
-        )
-    )
-    return structs.replace(on_the_web, step_up=StepUp(at_ms=0)) if is_known else None
+    named = {known.iss for known in member.subjects} if member is not None else set()
+    is_stranger = oneself.person.id.startswith(STRANGER_PREFIX)
+    for issuer in authority.sign_ins:
+        if is_stranger or issuer.iss in named or (member is not None and issuer.email_authoritative):
+            word = Vouched(iss=issuer.iss, sub=oneself.person.id)
+            return authority.afresh(structs.replace(on_the_web, vouched=word))
+    return None
 
 
 def _why_not(voter: Voter, refusal: PlacetError | None, terms: Terms | None, whose: str | None) -> str:

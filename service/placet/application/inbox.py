@@ -11,7 +11,8 @@ from msgspec import Struct
 from placet.application.directory import Caller
 from placet.application.grants import Seals
 from placet.domain.errors import InternalError, PlacetError
-from placet.domain.model import Approval, Status, Verdict
+from placet.domain.model import Approval, Risk, Status, Verdict
+from placet.domain.rules import CommentRule
 from placet.domain.tally import Tally
 from placet.domain.voters import Voter
 from placet.store.approvals import Approvals
@@ -98,6 +99,25 @@ def refusal_of(
     """
     authority, tally = caller.authority, Tally.of(approval)
     return authority.judge_vote(_voter(caller), approval.ask, verdict, comment, tally)
+
+
+def said_by(caller: Caller, approval: Approval) -> Verdict | None:
+    """What a person said of a question that waits, where it counts today."""
+    authority, tally = caller.authority, Tally.of(approval)
+    key, worth = _voter(caller).key, {id(vote): what for vote, what in authority.weighed(approval.ask, tally)}
+    mine = (worth.get(id(each.vote)) for each in authority.last_words(tally) if each.voter.key == key)
+    return next((what for what in mine if what is not None), None)
+
+
+def comment_rule(caller: Caller, approval: Approval) -> CommentRule:
+    """When a decision needs a comment."""
+    terms = caller.authority.terms(approval.ask)
+    return CommentRule.NEVER if terms is None else terms.comment
+
+
+def is_critical(caller: Caller, approval: Approval) -> bool:
+    """Whether it is of critical risk by the rules of today."""
+    return caller.authority.claims(approval.ask).risk is Risk.CRITICAL
 
 
 def steps_up(caller: Caller, approval: Approval) -> bool:

@@ -47,7 +47,7 @@ class Intents:
         """
         secret = random_secret()
         hashed = hash_of(_INTENT, f"{session.csrf}{secret}")
-        document = self._sealing.sealed(_INTENT, hashed, encode(intent))
+        document = self._sealing.sealed(_INTENT, session.caller.tenant, hashed, encode(intent))
         await self._store.offer(session.caller.tenant, hashed, document, lives_ms=SIGN_ON_MS)
         return secret
 
@@ -60,7 +60,7 @@ class Intents:
         hashed = hash_of(_INTENT, f"{session.csrf}{secret}")
         kept = await self._store.redeem(session.caller.tenant, hashed)
         try:
-            document = self._sealing.opened(_INTENT, hashed, kept)
+            document = self._sealing.opened(_INTENT, session.caller.tenant, hashed, kept)
         except Unauthenticated:
             return None
         return msgspec.json.decode(document, type=Intent)

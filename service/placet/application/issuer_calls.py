@@ -6,6 +6,7 @@ answer is read up to a bound, in a bounded time, and as it was sent: what is com
 """
 
 import asyncio
+import ssl
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
@@ -58,6 +59,7 @@ class IssuerCalls:
 
     def __init__(self, timeout_s: float = DOCUMENT_TIMEOUT_S) -> None:
         self._timeout_s = timeout_s
+        self._trusted: asyncio.Task[ssl.SSLContext] | None = None
 
     async def get(self, url: str, *, plain: bool) -> Answer:
         """A document; ``plain`` says whether http will do, on this machine.
@@ -106,8 +108,7 @@ class IssuerCalls:
         }
         try:
             async with asyncio.timeout(self._timeout_s):
-                if where.scheme == "https":  # 20 ms, in which others are served
-                    options["verify"] = await asyncio.to_thread(httpx.create_ssl_context)
+                options["verify"] = where.scheme == "https" and await self._context()
                 async with (
                     httpx.AsyncClient(**options) as client,
                     client.stream(method, url, data=form, auth=basic) as answer,
@@ -115,9 +116,16 @@ class IssuerCalls:
                     document = await _read(url, answer)
         except TimeoutError:
             raise IssuerFault(f"{url} did not answer within {self._timeout_s:g} s.") from None
-        except (httpx.HTTPError, httpx.InvalidURL, OSError) as fault:
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as fault:
             raise IssuerFault(f"{url} can't be reached: {type(fault).__name__} {fault}.") from None
         return Answer(url=url, status=answer.status_code, headers=answer.headers, document=document)
+
+    async def _context(self) -> ssl.SSLContext:
+        """Whom we trust. It takes 20 ms to be read, once, in which others are served."""
+        if self._trusted is None:
+            reading = asyncio.to_thread(httpx.create_ssl_context)
+            self._trusted = asyncio.get_running_loop().create_task(reading)
+        return await asyncio.shield(self._trusted)
 
 
 async def _read(url: str, answer: httpx.Response) -> bytes:

@@ -24,21 +24,21 @@ class Sealing:
     def __init__(self, ring: KeyringFile) -> None:
         self._ring = ring
 
-    def sealed(self, kind: str, hashed: str, document: bytes) -> bytes:
-        """A document as it is kept under a hash."""
-        return self._ring.sealer.seal(kind, (hashed, document)).encode() + document
+    def sealed(self, kind: str, tenant: str, hashed: str, document: bytes) -> bytes:
+        """A document as a tenant keeps it under a hash."""
+        return self._ring.sealer.seal(kind, (tenant, hashed, document)).encode() + document
 
-    def opened(self, kind: str, hashed: str, kept: bytes | None) -> bytes:
+    def opened(self, kind: str, tenant: str, hashed: str, kept: bytes | None) -> bytes:
         """What was kept.
 
         Raises:
-            Unauthenticated: There is nothing, or it is not ours.
+            Unauthenticated: There is nothing, or it is not ours, or another tenant's.
         """
         start = -1 if kept is None else kept.find(b"{")
         if kept is None or start < 0:
             raise Unauthenticated
         seal, document = kept[:start].decode("latin-1"), kept[start:]
-        if not self._ring.sealer.verify(kind, (hashed, document), seal):
+        if not self._ring.sealer.verify(kind, (tenant, hashed, document), seal):
             raise Unauthenticated
         return document
 

@@ -46,6 +46,7 @@ class SignedIn(Struct, frozen=True, kw_only=True):
         at_ms: When, on the service's clock.
         vouched: The word of the issuer that signed them in; ``None`` where a link of this service did.
         told_at_ms: When it gave that word.
+        line: What the forms of this session are bound to; kept when the same person signs in again.
         name: What the issuer calls them.
         keys: The ids of the credentials they had then. A session ends when none of them is left: whoever was
             revoked and is brought back signs in anew.
@@ -58,6 +59,7 @@ class SignedIn(Struct, frozen=True, kw_only=True):
     marks: tuple[str, ...] = ()
     vouched: Vouched | None = None
     told_at_ms: int = 0
+    line: str = ""
     name: str | None = None
 
 
@@ -136,7 +138,7 @@ class WebSessions:
         secret = random_secret()
         hashed = hash_of(_LINK, secret)
         offer = Offer(person=person, keys=tuple(key.kid for key in known.keys), marks=marks)
-        document = self._sealing.sealed(_LINK, hashed, encode(offer))
+        document = self._sealing.sealed(_LINK, tenant, hashed, encode(offer))
         await self._store.offer(tenant, hashed, document, lives_ms=SIGN_IN_LINK_MS)
         return f"{tenant}.{secret}"
 
@@ -150,7 +152,7 @@ class WebSessions:
         tenant, secret = _parts(offered)
         hashed = hash_of(_LINK, secret)
         kept = await self._store.redeem(tenant, hashed)
-        document = self._sealing.opened(_LINK, hashed, kept)
+        document = self._sealing.opened(_LINK, tenant, hashed, kept)
         offer = msgspec.json.decode(document, type=Offer)
         signed_in = SignedIn(
             person=offer.person, keys=offer.keys, marks=offer.marks, at_ms=self._clock.now_ms()
@@ -161,8 +163,14 @@ class WebSessions:
             raise Unauthenticated
         return await self._begin(tenant, signed_in)
 
-    async def begin(self, issuer: Issuer, proof: Proof) -> str:
+    async def begin(self, issuer: Issuer, proof: Proof, former: Session | None = None) -> str:
         """Begin a session of whom an issuer has just signed in; what the browser holds from then on.
+
+        Args:
+            issuer: Who signs them in.
+            proof: What it says of them.
+            former: The session that the browser had. Where it was the same person's, what is open in its
+                other windows goes on.
 
         Raises:
             Unauthenticated: The issuer's word is not, or no more, worth anything here.
@@ -174,6 +182,7 @@ class WebSessions:
             vouched=proof.vouched,
             told_at_ms=proof.issued_at_ms,
             name=proof.name,
+            line=_line_of(former, proof),
         )
         authority = (await self._directory.snapshot(issuer.tenant)).authority
         person = self._person(authority, signed_in)
@@ -185,7 +194,8 @@ class WebSessions:
     async def _begin(self, tenant: str, signed_in: SignedIn) -> str:
         secret = random_secret()
         hashed = hash_of(_SESSION, secret)
-        document = self._sealing.sealed(_SESSION, hashed, encode(signed_in))
+        signed_in = structs.replace(signed_in, line=signed_in.line or random_secret())
+        document = self._sealing.sealed(_SESSION, tenant, hashed, encode(signed_in))
         await self._store.keep(tenant, hashed, document, idle_ms=self._limits.session_idle_ms)
         return f"{tenant}.{secret}"
 
@@ -206,7 +216,7 @@ class WebSessions:
         kept = await self._store.find(
             tenant, hashed, idle_ms=self._limits.session_idle_ms if is_used else None
         )
-        signed_in = msgspec.json.decode(self._sealing.opened(_SESSION, hashed, kept), type=SignedIn)
+        signed_in = msgspec.json.decode(self._sealing.opened(_SESSION, tenant, hashed, kept), type=SignedIn)
         if self._clock.now_ms() - signed_in.at_ms > self._limits.session_max_ms:
             await self._store.drop(tenant, hashed)
             raise Unauthenticated
@@ -225,7 +235,7 @@ class WebSessions:
             ),
             held=held,
             signed_in=signed_in,
-            csrf=self._ring.sealer.seal(_CSRF, (tenant, hashed)),
+            csrf=self._ring.sealer.seal(_CSRF, (tenant, signed_in.line or hashed)),
             is_aged=self._is_aged(signed_in),
         )
 
@@ -274,6 +284,13 @@ class WebSessions:
         """Whether groups were told of, and too long ago."""
         told_of = signed_in.vouched is not None and bool(signed_in.vouched.groups)
         return told_of and self._clock.now_ms() - signed_in.told_at_ms > GROUPS_MAX_AGE_MS
+
+
+def _line_of(former: Session | None, proof: Proof) -> str:
+    """That of a session which is followed by one of the same person; else a new one's."""
+    word = None if former is None else former.signed_in.vouched
+    is_same = former is not None and word is not None and word.subject == proof.vouched.subject
+    return former.signed_in.line if former is not None and is_same else ""
 
 
 def _credential(signed_in: SignedIn) -> str:

@@ -10,12 +10,14 @@
    the operator wants more, how.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from msgspec import Struct
 
 from placet.application.clock import Clock
-from placet.application.code_flow import OAUTH_ERROR, CodeFlow, Flow
+from placet.application.code_flow import OAUTH_ERROR, CodeFlow, Flow, NotSetUp
 from placet.application.issuers import Issuers
 from placet.application.sealing import random_secret
 from placet.domain.errors import Unauthenticated
@@ -25,6 +27,10 @@ from placet.domain.vouched import StepUp
 from placet.tokens.foreign import Proof
 
 _CODE_MAX_CHARS: Final = 4_096
+_ERRORS: Final[Mapping[str, str]] = MappingProxyType(
+    {"access_denied": "You did not sign in with {issuer}, or it does not let you."}
+)
+"""What an issuer calls an error, in words."""
 
 
 class Returned(Struct, frozen=True, kw_only=True):
@@ -36,7 +42,11 @@ class Returned(Struct, frozen=True, kw_only=True):
 
 
 class NotSignedOn(Exception):  # noqa: N818 - told to the person
-    """They were not signed in; the message says why, to them."""
+    """They were not signed in; the message says why, to them, with ``{issuer}`` for how they know it."""
+
+    def told(self, issuer: str) -> str:
+        """The message."""
+        return str(self).format(issuer=issuer)
 
 
 class SignedOn(Struct, frozen=True, kw_only=True):
@@ -84,7 +94,9 @@ class SignOn:
         """
         return await self._code_flow.address(issuer, flow, back)
 
-    async def finish(self, issuer: Issuer, flow: Flow, back: str, returned: Returned) -> SignedOn:
+    async def finish(
+        self, issuer: Issuer, flow: Flow, back: str, returned: Returned, source: str
+    ) -> SignedOn:
         """Who has signed in.
 
         Args:
@@ -92,6 +104,7 @@ class SignOn:
             flow: The one of this browser.
             back: Where it sent them back to.
             returned: What they brought.
+            source: Where they come from: nobody is to keep others from it.
 
         Raises:
             NotSignedOn: They have not, or it can't be proven, or does not do.
@@ -99,37 +112,44 @@ class SignOn:
         """
         sign_in = issuer.sign_in
         if sign_in is None:
-            raise NotSignedOn("It signs nobody in any more.")
+            raise NotSignedOn("{issuer} signs nobody in any more.")
         known = await self._code_flow.configuration(issuer)
         names_itself = known.authorization_response_iss_parameter_supported
         self._check(issuer, flow, returned, names_itself=names_itself)
-        token = await self._code_flow.redeem(issuer, flow, back, returned.code)
+        try:
+            token = await self._code_flow.redeem(issuer, flow, back, returned.code, source)
+        except NotSetUp:
+            words = "This service is not set up right to sign you in with {issuer}: tell whoever runs it."
+            raise NotSignedOn(words) from None
         if token is None:
-            raise NotSignedOn("What you brought back was not taken: perhaps it was used already.")
+            raise NotSignedOn("{issuer} did not take what you brought back: perhaps it was used already.")
         try:
             proof, step_up = await self._issuers.prove_sign_in(token, issuer, sign_in, flow.nonce)
         except Unauthenticated:
-            raise NotSignedOn("What it says of you can't be relied on; the log says why.") from None
+            raise NotSignedOn(
+                "What {issuer} says of you can't be relied on. Whoever runs this finds in the log why."
+            ) from None
         if flow.intent:
             self._check_fresh(sign_in, flow, step_up)
         return SignedOn(proof=proof, step_up=step_up)
 
     def _check(self, issuer: Issuer, flow: Flow, returned: Returned, *, names_itself: bool) -> None:
-        if not 0 <= self._clock.now_ms() - flow.at_ms <= SIGN_ON_MS:
-            raise NotSignedOn("That took too long.")
+        if not -self._leeway_ms <= self._clock.now_ms() - flow.at_ms <= SIGN_ON_MS:  # another replica's clock
+            raise NotSignedOn("That took too long. Begin it again.")
         if (returned.iss or names_itself) and returned.iss != issuer.iss:
-            raise NotSignedOn("The answer was of somebody else.")
+            raise NotSignedOn("The answer was not of {issuer}.")
         if returned.error:
-            said = f" ({returned.error})" if OAUTH_ERROR.fullmatch(returned.error) else ""
-            raise NotSignedOn(f"It did not sign you in{said}.")
+            said = returned.error if OAUTH_ERROR.fullmatch(returned.error) else ""
+            raise NotSignedOn(_ERRORS.get(said) or f"{{issuer}} did not sign you in{said and f' ({said})'}.")
         if not 0 < len(returned.code) <= _CODE_MAX_CHARS:
-            raise NotSignedOn("The answer was not complete.")
+            raise NotSignedOn("What you brought back was not complete.")
 
     def _check_fresh(self, sign_in: SignIn, flow: Flow, step_up: StepUp | None) -> None:
         """Whether they proved anew who they are, for this flow."""
         if step_up is None:
-            raise NotSignedOn("It does not say when you proved who you are.")
-        if step_up.at_ms < flow.at_ms - self._leeway_ms:
-            raise NotSignedOn("It did not ask you again who you are.")
+            raise NotSignedOn("{issuer} does not say when you proved who you are.")
+        early_ms, late_ms = flow.at_ms - self._leeway_ms, self._clock.now_ms() + self._leeway_ms
+        if not early_ms <= step_up.at_ms <= late_ms:
+            raise NotSignedOn("{issuer} did not ask you again who you are.")
         if sign_in.acr_values and step_up.acr not in sign_in.acr_values:
             raise NotSignedOn("How you proved who you are does not do for this.")

@@ -19,7 +19,7 @@ from placet.domain.identities import Identities
 from placet.domain.last_words import LastWords, Said
 from placet.domain.limits import CHANGES_MAX
 from placet.domain.model import ActorKind, Ask, Effect, Risk, Verdict, Vote
-from placet.domain.people import Issuer, People
+from placet.domain.people import Issuer, People, SignIn
 from placet.domain.principals import Client, Principal, Scope
 from placet.domain.rules import Claims, CommentRule, EditRule, Policies, Terms
 from placet.domain.tally import Needed, Tally
@@ -163,7 +163,7 @@ class Authority(Identities, frozen=True, kw_only=True):
             return Forbidden(ForbiddenReason.NOT_AN_APPROVER)
         # A fresh sign-in is the web's to ask for; a refusal needs none.
         closed = terms.channels is not None and voter.channel not in terms.channels
-        if closed or (not rejects and voter.step_up is UNSET and self.steps_up(ask, terms)):
+        if closed or (not rejects and self.steps_up(ask, terms) and not self._has_stepped_up(voter)):
             return Forbidden(ForbiddenReason.CHANNEL_NOT_ALLOWED)
         if verdict not in ask.allowed_decisions or (verdict is Verdict.EDIT and not may_edit(ask, terms)):
             return Forbidden(ForbiddenReason.DECISION_NOT_ALLOWED)
@@ -179,14 +179,30 @@ class Authority(Identities, frozen=True, kw_only=True):
         """Whether whoever approves it signs in for that very decision."""
         if terms.step_up is not None:
             return terms.step_up
-        return self.claims(ask).risk is Risk.CRITICAL and bool(self.sign_ins)
+        on_the_web = terms.channels is None or CHANNEL_WEB in terms.channels
+        return on_the_web and self.claims(ask).risk is Risk.CRITICAL and bool(self.sign_ins)
+
+    def _has_stepped_up(self, voter: Voter) -> bool:
+        """Whether somebody signed in for their decision, in a way that does today."""
+        sign_in = self._sign_in_of(voter)
+        if voter.step_up is UNSET or sign_in is None:
+            return False
+        return not sign_in.acr_values or voter.step_up.acr in sign_in.acr_values
+
+    def _sign_in_of(self, voter: Voter) -> SignIn | None:
+        """How somebody signs in, whom an issuer vouches for."""
+        word = voter.vouched
+        return next(
+            (each.sign_in for each in self.sign_ins if word is not UNSET and each.iss == word.iss), None
+        )
 
     def afresh(self, voter: Voter) -> Voter:
         """As somebody is once they have signed in for a decision, where they can: on the pages."""
-        word = voter.vouched
-        signs_in = word is not UNSET and any(issuer.iss == word.iss for issuer in self.sign_ins)
-        can = signs_in and voter.channel == CHANNEL_WEB
-        return structs.replace(voter, step_up=StepUp(at_ms=0)) if can else voter
+        sign_in = self._sign_in_of(voter)
+        if sign_in is None or voter.channel != CHANNEL_WEB:
+            return voter
+        acr = sign_in.acr_values[0] if sign_in.acr_values else None
+        return structs.replace(voter, step_up=StepUp(at_ms=0, acr=acr))
 
     def _is_counted(self, ask: Ask, terms: Terms, tally: Tally, *, rejects: bool) -> bool:
         """Whether it matters that this vote is not one more of somebody who has voted or changed the input.

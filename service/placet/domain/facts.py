@@ -33,6 +33,7 @@ class Said(NamedTuple):
     person: Person
     verdict: Verdict
     at_ms: int
+    channel: str = ""
 
 
 class Fact(Struct, frozen=True, kw_only=True):
@@ -63,7 +64,9 @@ class Fact(Struct, frozen=True, kw_only=True):
 
 def fact_of(approval: Approval, cancelled_at_ms: int | None = None) -> Fact:
     """The facts of a record as of its ``now_ms``; when it was cancelled, a record's trail alone can tell."""
-    said = tuple(Said(cast.vote.approver, cast.vote.decision, cast.at_ms) for cast in approval.votes)
+    said = tuple(
+        Said(cast.vote.approver, cast.vote.decision, cast.at_ms, cast.vote.channel) for cast in approval.votes
+    )
     decided = approval.status is Status.REJECTED or approval.use_by_ms is not None
     decided_at_ms = said[-1].at_ms if decided and said else None
     return Fact(

@@ -13,6 +13,9 @@ from msgspec import Struct
 
 GAP_MS: Final = 10_000
 """The longest time between an approval and the next that is too short to have read a card in."""
+TOGETHER_MS: Final = 600
+"""A card's buttons do nothing for so long after it came (``static/card.js``): what is approved sooner after
+another on the pages was approved with it, in one act, of cards that had each been opened before."""
 RUN_MIN: Final = 5
 """How many approvals it takes, each so soon after the one before."""
 
@@ -22,6 +25,7 @@ class Approved(NamedTuple):
 
     at_ms: int
     approval_id: str
+    on_the_web: bool = False
 
 
 class Haste(Struct, frozen=True, kw_only=True):
@@ -56,10 +60,16 @@ def hasty(approvals: Iterable[Approved]) -> list[Haste]:
 
 
 def _runs(approvals: Sequence[Approved]) -> Iterator[list[Approved]]:
-    """Parted wherever there was time to read."""
+    """Parted wherever there was time to read; of what was approved in one act, the first."""
     run: list[Approved] = []
+    before: Approved | None = None
     for each in approvals:
-        if run and each.at_ms - run[-1].at_ms > GAP_MS:
+        together = before is not None and each.on_the_web and before.on_the_web
+        gap_ms = 0 if before is None else each.at_ms - before.at_ms
+        before = each
+        if together and gap_ms < TOGETHER_MS:
+            continue
+        if gap_ms > GAP_MS:
             yield run
             run = []
         run.append(each)

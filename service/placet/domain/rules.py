@@ -78,7 +78,7 @@ class Terms(Struct, frozen=True, kw_only=True):
         edit: Whether approving with changes is allowed.
         hidden_input: The input may be withheld from everybody here.
         step_up: Whether approving needs a fresh sign-in; ``None`` for the service's own rule: where a call
-            is critical and an issuer signs people in.
+            is critical, an issuer signs people in, and it may be decided on the pages.
         tell: Who is told of it, and how (``slack:#channel``, ``webhook:name``).
         escalation: What happens after a time.
     """

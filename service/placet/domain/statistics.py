@@ -17,6 +17,7 @@ from placet.domain.counts import Decisions, Endings, Took
 from placet.domain.facts import Ending, Fact, Said
 from placet.domain.model import Person, Verdict
 from placet.domain.pace import Approved, Haste, hasty
+from placet.domain.voters import CHANNEL_WEB
 
 DAY_MS: Final = 86_400_000
 SPREAD_MS: Final = (10_000, 60_000, 300_000, 900_000, 3_600_000, DAY_MS)
@@ -215,7 +216,9 @@ def _too_fast(by_person: Iterable[Sequence[tuple[Fact, Said]]]) -> tuple[TooFast
         TooFast(person=_latest(said), haste=haste)
         for said in by_person
         for haste in hasty(
-            Approved(each.at_ms, fact.approval_id) for fact, each in said if each.verdict is Verdict.APPROVE
+            Approved(each.at_ms, fact.approval_id, each.channel == CHANNEL_WEB)
+            for fact, each in said
+            if each.verdict is Verdict.APPROVE
         )
     ]
     return tuple(sorted(found, key=lambda each: (-each.haste.to_ms, each.person.id)))

@@ -21,6 +21,7 @@ _TYPES: Final = ("JWT", NO_TYPE)
 
 _WORD: Final = re.compile("[ -~]{1,256}")
 _WORDS_MAX: Final = 32
+_YEAR_9999_S: Final = 253_402_300_799  # the last that RFC 3339 can write
 
 
 class _Claims(Struct, frozen=True, kw_only=True):
@@ -28,7 +29,7 @@ class _Claims(Struct, frozen=True, kw_only=True):
 
     nonce: str
     azp: str | None = None
-    auth_time: Annotated[float, Meta(ge=0, le=2**53 - 1)] | None = None
+    auth_time: Annotated[float, Meta(ge=0, le=_YEAR_9999_S)] | None = None
 
 
 def as_client(issuer: Issuer, sign_in: SignIn) -> Issuer:

@@ -5,15 +5,18 @@ numbers that are none.
 """
 
 import json
-from typing import Any
+import re
+from typing import Any, Final
+
+_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")  # JSON can spell one (RFC 8259 §8.2), UTF-8 can't
 
 
 def members_of(data: bytes) -> dict[str, Any]:
     """The members of a JSON object in UTF-8.
 
     Raises:
-        ValueError: It is none, has a member twice at any depth, a number that is none, or nests too deeply.
-            The message may hold a piece of it.
+        ValueError: It is none, has a member twice at any depth, a number that is none, half of a surrogate
+            pair, or nests too deeply. The message may hold a piece of it.
     """
     try:
         value = json.loads(data.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_number)
@@ -21,6 +24,8 @@ def members_of(data: bytes) -> dict[str, Any]:
         raise ValueError("it nests too deeply") from fault
     if not isinstance(value, dict):
         raise ValueError("it is no JSON object")  # noqa: TRY004 - as every other fault of the text
+    if _SURROGATE.search(data):
+        json.dumps(value, ensure_ascii=False).encode()  # half of a pair is a ValueError
     return value
 
 

@@ -10,6 +10,8 @@ from litestar.params import FromPath
 from msgspec import UNSET
 
 from placet.application.commands import Decide
+from placet.application.inbox import is_critical, refusal_of
+from placet.application.query import Seen
 from placet.application.sessions import Session
 from placet.domain.model import Status, Verdict
 from placet.web import card_pages
@@ -60,22 +62,25 @@ async def _decided(use: Pages, session: Session, approval_id: str, fields: dict[
     verdict = _VERDICTS.get(fields.get("decision", ""))
     if verdict is None or not DIGEST.fullmatch(digest):
         return notice("Nothing was decided", "The form was not complete: open the card again.", 422)
-    if verdict is not Verdict.REJECT:
-        prove = partial(receipt, use.ring.sealer, session.csrf, approval_id, digest)
-        brought = fields.get("receipt", "")
-        if not same(brought, prove(is_sure=True)):
-            if same(brought, prove(is_sure=False)):
-                return await _again(use, session, approval_id, digest, comment)
-            return await show_card(use, session, approval_id, problem=_NOT_SHOWN, comment=comment, status=409)
     body = Decide(decision=verdict, digest=digest, comment=comment.strip() or None, approver=UNSET)
+    if verdict is Verdict.REJECT:
+        return await decide(use, session, approval_id, body)
+    prove = partial(receipt, use.ring.sealer, session.csrf, approval_id, digest)
+    brought = fields.get("receipt", "")
+    if same(brought, prove(asked_again=True)):
+        return await decide(use, session, approval_id, body)
+    if not same(brought, prove(asked_again=False)):
+        return await show_card(use, session, approval_id, problem=_NOT_SHOWN, comment=comment, status=409)
+    seen = await use.read.get(session.caller, approval_id)
+    if _is_asked_again(session, seen, body):
+        return page(card_pages.again(session, seen, use.ring.sealer, comment=comment))
     return await decide(use, session, approval_id, body)
 
 
-async def _again(
-    use: Pages, session: Session, approval_id: str, digest: str, comment: str
-) -> Response[bytes]:
-    """Ask once more, as long as it is still what the card showed."""
-    seen = await use.read.get(session.caller, approval_id)
-    if seen.approval.status is not Status.PENDING or not same(digest, seen.approval.digest):
-        return await show_card(use, session, approval_id, problem=_NOT_SHOWN, comment=comment, status=409)
-    return page(card_pages.again(session, seen, use.ring.sealer, comment=comment))
+def _is_asked_again(session: Session, seen: Seen, body: Decide) -> bool:
+    """Whether a question follows the card; not for what would be refused anyway, which is told at once."""
+    approval, caller = seen.approval, session.caller
+    is_as_shown = approval.status is Status.PENDING and same(body.digest, approval.digest)
+    if not is_as_shown or not is_critical(caller, approval):
+        return False
+    return refusal_of(caller, approval, body.decision, body.comment) is None

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import MsgspecError, Struct
 
-from placet.application.inbox import refusal_of, steps_up
+from placet.application.inbox import comment_rule, is_critical, refusal_of, said_by, steps_up
 from placet.application.query import REJECTED_MAX, Seen
 from placet.application.sessions import Session
 from placet.application.standing import standing_of
@@ -13,7 +13,7 @@ from placet.application.views import record_view
 from placet.domain.error_terms import ForbiddenReason
 from placet.domain.errors import Forbidden, PlacetError
 from placet.domain.model import Approval, Status, Verdict
-from placet.domain.presentation import Budget, Card, Decided, Happenings, Severity, happened, present, seen_of
+from placet.domain.presentation import Budget, Card, Decided, Happenings, happened, present, seen_of
 from placet.tokens.seal import Sealer
 from placet.web.pages import ROW, signer_of, state_of, who
 from placet.web.render import left, render
@@ -57,10 +57,10 @@ def card(
     approval = seen.approval
     shown = presented(session, seen, WHOLE)
     can_decide = approval.status is Status.PENDING and shown.digest is not None
+    has_approved = can_decide and said_by(session.caller, approval) is Verdict.APPROVE
     proof = None
-    if can_decide and shown.can_approve_here:
-        is_sure = shown.risk.severity is not Severity.CRITICAL
-        proof = receipt(sealer, session.csrf, approval.ask.id, approval.digest, is_sure=is_sure)
+    if can_decide and shown.can_approve_here and not has_approved:
+        proof = receipt(sealer, session.csrf, approval.ask.id, approval.digest, asked_again=False)
     return render(
         "card.html",
         session=who(session),
@@ -70,10 +70,14 @@ def card(
         input_title=_RUNS.get(approval.status, _NEVER_RUNS),
         can_decide=can_decide,
         before=_before(session, before),
+        is_critical=is_critical(session.caller, approval),
         happened=_happened(seen, shown),
         afresh=_afresh(session, approval),
         receipt=proof,
-        can_edit=can_decide and _why_not_edit(session, approval, shown) is None,
+        has_approved=has_approved,
+        lacking=shown.quorum.required - shown.quorum.approved,
+        comment_rule=comment_rule(session.caller, approval),
+        can_edit=can_decide and not has_approved and _why_not_edit(session, approval, shown) is None,
         comment_max=comment_max,
         comment=comment,
         problem=undecided(problem, shown) if isinstance(problem, PlacetError) else problem,
@@ -91,7 +95,7 @@ def again(session: Session, seen: Seen, sealer: Sealer, *, comment: str) -> byte
         here="card",
         state=_state(approval),
         card=presented(session, seen, SHORT),
-        receipt=receipt(sealer, session.csrf, approval.ask.id, approval.digest, is_sure=True),
+        receipt=receipt(sealer, session.csrf, approval.ask.id, approval.digest, asked_again=True),
         comment=comment,
         afresh=_afresh(session, approval),
         now_ms=approval.now_ms,

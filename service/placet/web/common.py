@@ -5,7 +5,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any, Final
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from litestar import HttpMethod, Request, Response, route
 from msgspec import Struct
@@ -41,7 +41,9 @@ FORM_MAX_BYTES: Final = 64 * 1024
 """The largest form, but for one that carries an input."""
 DIGEST: Final = re.compile("[0-9a-f]{64}")
 _FIELDS_MAX: Final = 128
-_NEXT: Final = re.compile(rf"/(?:inbox|history|statistics|a/{ID_PATTERN})")
+_NEXT: Final = re.compile(
+    rf"/(?:inbox|history|statistics|next|a/{ID_PATTERN}(?:/edit)?)(?:\?[\w=&%.+:~-]{{0,500}})?", re.ASCII
+)
 _PLAIN_PATH: Final = re.compile(r"/[a-z]+(?:/[\w.:-]+)*", re.ASCII)
 _FOR_PROGRAMS: Final = ("/v1", "/.well-known", "/openapi.json", "/healthz", "/readyz", "/metrics")
 _NOT_AT_ALL: Final = re.compile(r"q=0(?:\.0{0,3})?")
@@ -97,11 +99,19 @@ async def signed_in(
                 use.directory.forget(session.caller.tenant)
         raise StoreUnavailable
     except Unauthenticated:
-        path = request.url.path
-        onward = f"?next={path}" if _is_looking(request) and _NEXT.fullmatch(path) else ""
-        return go_on(f"/signin{onward}")
+        return _first_signed_in(use, request)
     except PlacetError as error:
         return trouble(request, error, session)
+
+
+def _first_signed_in(use: Pages, request: Request) -> Response[bytes]:  # type: ignore[type-arg]
+    """Where nobody has signed in: the page to do that on, and from there back."""
+    query = request.url.query if _is_looking(request) else ""
+    onward = request.url.path + (f"?{query}" if query else "")
+    if _is_looking(request):
+        return go_on(f"/signin?next={quote(onward)}" if _NEXT.fullmatch(onward) else "/signin")
+    words = "Nothing was done: you are signed in no more. Sign in, and do it again."
+    return page(pages.sign_in(safe_next(onward), use.directory.sign_ins, words), 401)
 
 
 async def changing(
@@ -180,6 +190,18 @@ def is_here(use: Pages, request: Request) -> bool:  # type: ignore[type-arg]
 def is_private(use: Pages, request: Request) -> bool:  # type: ignore[type-arg]
     """Whether nobody on the way can read along: over https, or on this very machine."""
     return use.origin.is_secure or is_here(use, request)
+
+
+def address_of(request: Request) -> str:  # type: ignore[type-arg]
+    """Where a request comes from, as far as that is known."""
+    return request.client.host if request.client else ""
+
+
+def came_from(use: Pages, request: Request) -> str:  # type: ignore[type-arg]
+    """The page of ours that a form was sent from; empty where it does not say."""
+    sent = urlsplit(request.headers.get("referer", ""))
+    is_ours = f"{sent.scheme}://{sent.netloc}" == use.origin.public
+    return f"{sent.path}{f'?{sent.query}' if sent.query else ''}" if is_ours else ""
 
 
 def cookies_of(request: Request, name: str) -> Sequence[str]:  # type: ignore[type-arg]

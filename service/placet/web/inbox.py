@@ -9,11 +9,11 @@ from litestar.handlers import HTTPRouteHandler
 from msgspec import UNSET, Struct
 
 from placet.application.commands import Decide
-from placet.application.inbox import steps_up
+from placet.application.inbox import is_critical, steps_up
 from placet.application.sessions import Session
 from placet.domain.errors import PlacetError, StoreUnavailable
 from placet.domain.limits import ID_PATTERN
-from placet.domain.model import Risk, Verdict
+from placet.domain.model import Verdict
 from placet.web import inbox_pages
 from placet.web.common import (
     DIGEST,
@@ -135,18 +135,16 @@ async def _decided(
         return Outcome(id=chosen.id, problem="Whether this was decided is not known: open it to see.")
     except PlacetError as error:
         return Outcome(id=chosen.id, problem=undecided(error))
-    if verdict is Verdict.APPROVE:
-        use.recent.add(session.caller, chosen.id)
     return Outcome(id=chosen.id, approval=seen)
 
 
 async def _why_not_here(use: Pages, session: Session, chosen: _Choice) -> str | None:
     """Why something is approved on its card alone; ``None`` where it can be with others."""
-    proof = receipt(use.ring.sealer, session.csrf, chosen.id, chosen.digest, is_sure=True)
+    proof = receipt(use.ring.sealer, session.csrf, chosen.id, chosen.digest, asked_again=False)
     if not same(chosen.receipt, proof):
         return "You were not shown the whole card: open it."
     approval = (await use.read.get(session.caller, chosen.id)).approval
-    if session.caller.authority.claims(approval.ask).risk is Risk.CRITICAL:
+    if is_critical(session.caller, approval):
         return "It is of critical risk: open it, and approve it there."
     if steps_up(session.caller, approval):
         return "It takes a sign-in of its own: open it, and approve it there."

@@ -18,10 +18,18 @@ _STATE_CHARS: Final = 16
 
 
 class Who(Struct, frozen=True):
-    """Who has signed in, as pages show them; ``anew``: how they do that again, where it is time to."""
+    """Who has signed in, as pages show them.
+
+    Attributes:
+        name: What they are called.
+        csrf: What their forms carry.
+        line: Tells the scripts of pages whose they are.
+        anew: How they sign in again, where it is time to.
+    """
 
     name: str
     csrf: str
+    line: str
     anew: SignIn | None = None
 
 
@@ -36,7 +44,12 @@ def who(session: Session) -> Who:
     voter = session.caller.authority.voter(principal)
     name = visible(voter.person.display_name or voter.person.id)
     signer = signer_of(session) if session.is_aged else None
-    return Who(name=name, csrf=session.csrf, anew=None if signer is None else signer.sign_in)
+    return Who(
+        name=name,
+        csrf=session.csrf,
+        line=state_of("line", session.csrf),
+        anew=None if signer is None else signer.sign_in,
+    )
 
 
 def signer_of(session: Session) -> Issuer | None:

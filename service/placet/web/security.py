@@ -36,7 +36,7 @@ HEADERS: Final[Mapping[str, str]] = {
 """Of every page."""
 
 _SHOWN: Final = "receipt"
-_SURE: Final = "receipt-sure"
+_ASKED: Final = "receipt-asked"
 _CHANGED: Final = "receipt-changed"
 _FORWARDED: Final = re.compile(
     "forwarded|via|x-real-ip|x-client-ip|x-cluster-client-ip|x-forwarded-.*|x-original-.*|x-envoy-.*"
@@ -115,18 +115,17 @@ def same(presented: str, expected: str) -> bool:
     return hmac.compare_digest(presented.encode("utf-8", "surrogatepass"), expected.encode())
 
 
-def receipt(sealer: Sealer, csrf: str, approval_id: str, digest: str, *, is_sure: bool) -> str:
-    """Proof of what this session was shown of this digest. An approval has to bring one that is sure.
+def receipt(sealer: Sealer, csrf: str, approval_id: str, digest: str, *, asked_again: bool) -> str:
+    """Proof that this session was shown the whole card of this digest. An approval has to bring one.
 
     Args:
         sealer: Makes it.
         csrf: The session.
         approval_id: The approval.
         digest: Of what was shown.
-        is_sure: Whether that was all there is to see before an approval: the whole card, and where that says
-            that the call is critical, the question that follows it.
+        asked_again: Whether it was shown the question, too, that follows the card of a critical call.
     """
-    return sealer.seal(_SURE if is_sure else _SHOWN, (csrf, approval_id, digest))
+    return sealer.seal(_ASKED if asked_again else _SHOWN, (csrf, approval_id, digest))
 
 
 def receipt_of_changes(sealer: Sealer, csrf: str, approval_id: str, digest: str, changed: bytes) -> str:

@@ -10,18 +10,19 @@ from typing import Any, Final
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
-from msgspec import structs
+from msgspec import UNSET, structs
 
 from placet.application.code_flow import Flow
 from placet.application.sessions import Session
-from placet.application.sign_on import NotSignedOn, Returned
+from placet.application.sign_on import NotSignedOn, Returned, SignedOn
 from placet.domain.errors import IssuerUnavailable, PlacetError, Unauthenticated
 from placet.domain.people import Issuer
-from placet.domain.vouched import StepUp
 from placet.web import pages
 from placet.web.common import (
     Pages,
     Refused,
+    address_of,
+    came_from,
     form_of,
     get,
     go_on,
@@ -53,11 +54,16 @@ def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
         if not is_private(use, request):
             words = "Signing in takes https. Ask whoever runs the service for its address."
             return notice("You are not signed in", words, 403)
-        return await leave(use, issuer, use.sign_on.flow(issuer, safe_next(fields.get("next", ""))))
+        onward = safe_next(fields.get("next") or came_from(use, request))
+        return await leave(use, issuer, use.sign_on.flow(issuer, onward))
 
     @get("/signin/{name:str}")
     async def back(request: Request, name: FromPath[str]) -> Response[bytes]:  # type: ignore[type-arg]
+        issuer = await _issuer(use, name)
         brought = {each: request.query_params.get(each, "") for each in (*_RETURNED, "state")}
+        flow = flow_of(use.origin, use.ring.sealer, request, brought["state"])
+        if flow is None or flow.iss != issuer.iss:  # whoever leads a browser here gets nothing sent from it
+            return _signing_in(use, "/inbox", _BEGUN_ELSEWHERE)
         return page(pages.returning(name, brought))
 
     @post("/signin/{name:str}/back")
@@ -105,12 +111,12 @@ async def _begun(
     returned: Returned,
 ) -> Response[bytes]:
     """A session of whoever has signed in; one that the browser had is over."""
-    former = await session_of(use, request)
+    former, source = await session_of(use, request), address_of(request)
     try:
-        signed = await use.sign_on.finish(issuer, flow, back_at(use, issuer), returned)
-        held = await use.sessions.begin(issuer, signed.proof)
+        signed = await use.sign_on.finish(issuer, flow, back_at(use, issuer), returned, source)
+        held = await use.sessions.begin(issuer, signed.proof, former)
     except NotSignedOn as why:
-        return _signing_in(use, flow.onward, f"{label_of(issuer)}: {why}")
+        return _signing_in(use, flow.onward, why.told(label_of(issuer)))
     except Unauthenticated:
         problem = f"{label_of(issuer)} says who you are, and nobody of this service is called so."
         return _signing_in(use, flow.onward, problem, 403)
@@ -139,28 +145,39 @@ async def _decided(
         return notice(NOTHING_DECIDED, words, 403)
     # What the issuer has to say back is made again from what would be decided, and not taken from the flow.
     bound = structs.replace(flow, nonce=use.intents.nonce(session, intent, flow.state))
-    step_up, problem = await _stepped_up(use, session, issuer, bound, returned)
+    signed, problem = await _signed(use, issuer, bound, returned, address_of(request))
 
     async def done(now: Session) -> Response[Any]:
-        if step_up is None:
-            return await undecided(use, now, intent, f"{NOTHING_DECIDED}. {problem}", 409)
-        afresh = structs.replace(now, caller=structs.replace(now.caller, step_up=step_up))
+        afresh = None if signed is None else _afresh(now, signed)
+        if afresh is None:
+            said = _SOMEBODY_ELSE if signed is not None else problem
+            return await undecided(use, now, intent, f"{NOTHING_DECIDED}. {said}", 409)
         return await decide(use, afresh, intent.approval, intent.body, intent.text)
 
     return await signed_in(use, request, done)
 
 
-async def _stepped_up(
-    use: Pages, session: Session, issuer: Issuer, flow: Flow, returned: Returned
-) -> tuple[StepUp | None, str]:
-    """How whoever the session is of has just signed in, or why that does not do."""
+async def _signed(
+    use: Pages, issuer: Issuer, flow: Flow, returned: Returned, source: str
+) -> tuple[SignedOn | None, str]:
+    """Who has just signed in, or why nobody has."""
     try:
-        signed = await use.sign_on.finish(issuer, flow, back_at(use, issuer), returned)
+        return await use.sign_on.finish(issuer, flow, back_at(use, issuer), returned, source), ""
     except NotSignedOn as why:
-        return None, f"{label_of(issuer)}: {why}"
+        return None, why.told(label_of(issuer))
     except IssuerUnavailable:
         return None, f"{label_of(issuer)} can't be reached. Try again in a moment."
-    word = session.signed_in.vouched
-    if word is None or word.subject != signed.proof.vouched.subject:
-        return None, _SOMEBODY_ELSE
-    return signed.step_up, ""
+
+
+def _afresh(session: Session, signed: SignedOn) -> Session | None:
+    """The session as of what the issuer has just said; ``None`` where it said that of somebody else.
+
+    The decision is judged by that and sealed with it: by the groups and the names of now.
+    """
+    word, caller = session.signed_in.vouched, session.caller
+    principal = caller.authority.vouched(signed.proof.vouched, signed.proof.name)
+    is_same = word is not None and word.subject == signed.proof.vouched.subject
+    if not is_same or principal is None or principal.id != caller.name:
+        return None
+    step_up = UNSET if signed.step_up is None else signed.step_up
+    return structs.replace(session, caller=structs.replace(caller, principal=principal, step_up=step_up))

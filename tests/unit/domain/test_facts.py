@@ -30,7 +30,7 @@ def test_what_it_is_about_is_not_among_them(tmp_path: Path) -> None:
     fact = fact_of(approval(tmp_path, Verdict.APPROVE))
     assert fact.approval_id == "apr_1"
     assert (fact.capability, fact.requested_at_ms) == ("orders.refund", T0_MS)
-    assert fact.said == (Said(Person(id="p1"), Verdict.APPROVE, T0_MS + 1_000),)
+    assert fact.said == (Said(Person(id="p1"), Verdict.APPROVE, T0_MS + 1_000, "api"),)
     assert (fact.decided_at_ms, fact.took_ms, fact.ended) == (None, None, None)
 
 

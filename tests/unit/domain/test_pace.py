@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from placet.domain.pace import GAP_MS, RUN_MIN, Approved, Haste, hasty
+from placet.domain.pace import GAP_MS, RUN_MIN, TOGETHER_MS, Approved, Haste, hasty
 from tests.factories import T0_MS
 
 
@@ -44,6 +44,15 @@ def test_a_run_is_told_whole() -> None:
 def test_five_each_within_ten_seconds_of_the_one_before(gaps_ms: list[int], found: list[int]) -> None:
     """At ten seconds still, a millisecond later no more; a pause parts a run."""
     assert [run.count for run in hasty(approvals(*gaps_ms))] == found
+
+
+def test_what_is_approved_in_one_act_is_one() -> None:
+    """On the pages, where one card's buttons can't work so soon after another's; elsewhere it is haste."""
+    gaps_ms = [0, TOGETHER_MS - 1, 0, 0, TOGETHER_MS, 5_000, 5_000, 5_000]
+    on_the_web = [Approved(at_ms, name, on_the_web=True) for at_ms, name, _ in approvals(*gaps_ms)]
+    assert [run.count for run in hasty(on_the_web)] == [5]
+    assert [run.count for run in hasty(approvals(*gaps_ms))] == [9]
+    assert hasty(on_the_web[:5]) == []
 
 
 def test_nobody_who_approved_nothing_was_hasty() -> None:

@@ -6,13 +6,16 @@ const card = document.querySelector(".card");
 const element = card.querySelector(".state .left");
 if (card.dataset.dies && element) countdown(element, Number(card.dataset.dies), Number(card.dataset.now));
 
+// A card that came in answer to a form is at its own address all the same.
+const stays = "stays" in card.dataset;
+if (!stays) history.replaceState(null, "", `/a/${card.dataset.id}`);
+
 const form = card.querySelector(".decide");
 const buttons = [...card.querySelectorAll(".buttons button")];
 let timer;
 let sent = false;
 
 // A page with more written on it than a comment stays as it is: the service judges what it sends.
-const stays = "stays" in card.dataset;
 // With GET, also where the page came in answer to a form.
 const anew = () => location.replace(location.pathname);
 
@@ -44,7 +47,7 @@ if (form) {
 const proof = form?.elements.receipt;
 if (proof && "whole" in card.dataset) {
   const shown = JSON.stringify({ digest: form.elements.digest.value, receipt: proof.value });
-  sessionStorage.setItem(`shown:${card.dataset.id}`, shown);
+  sessionStorage.setItem(`shown:${card.dataset.line}:${card.dataset.id}`, shown);
 }
 
 // Whatever happens to it, the page says so at once. What was written so far stays.
@@ -52,10 +55,14 @@ follow((type, data) => {
   if (sent || stays || (type !== "gap" && data.id !== card.dataset.id)) return;
   anew();
 });
-const draft = `comment:${card.dataset.id}`;
+// A draft waits for whoever wrote it, also where a sign-in came between; once nothing is asked any more it goes.
+const draft = `comment:${card.dataset.line}:${card.dataset.id}`;
+const comment = form?.elements.comment;
 addEventListener("pagehide", () => {
-  if (form && !sent && form.elements.comment.value) sessionStorage.setItem(draft, form.elements.comment.value);
+  if (comment?.value) sessionStorage.setItem(draft, comment.value);
+  else if (comment) sessionStorage.removeItem(draft);
 });
 const kept = sessionStorage.getItem(draft);
-if (form && kept && !form.elements.comment.value) form.elements.comment.value = kept;
-sessionStorage.removeItem(draft);
+const isDone = !comment || "done" in card.dataset;
+if (isDone) sessionStorage.removeItem(draft);
+else if (kept && !comment.value) comment.value = kept;

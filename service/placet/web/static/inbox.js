@@ -69,26 +69,30 @@ follow((type, data) => {
 });
 
 // Those whose cards were shown whole in this window bring the receipts that say so.
-const approve = document.querySelector(".several [value=approve]");
+const approve = document.querySelector(".bar [value=approve]");
 const receipts = new Map();
 for (const choice of list.querySelectorAll(".choose")) {
   const id = choice.name.replace("chosen-", "");
-  const shown = JSON.parse(sessionStorage.getItem(`shown:${id}`) ?? "null");
+  const shown = JSON.parse(sessionStorage.getItem(`shown:${list.dataset.line}:${id}`) ?? "null");
   if (shown?.digest !== choice.value) continue;
   const input = document.createElement("input");
   Object.assign(input, { type: "hidden", name: `receipt-${id}`, value: shown.receipt });
   choice.after(input);
   const mark = document.createElement("span");
-  Object.assign(mark, { className: "quiet", textContent: "opened" });
+  Object.assign(mark, { className: "opened", textContent: "opened" });
   choice.parentElement.querySelector(".row").append(mark);
   receipts.set(choice, input);
 }
 function offer() {
   const ticked = [...list.querySelectorAll(".choose:checked")];
-  approve.disabled = ticked.length === 0 || !ticked.every((choice) => receipts.has(choice));
+  const unread = ticked.filter((choice) => !receipts.has(choice)).length;
+  approve.hidden = receipts.size === 0;
+  approve.disabled = !approve.hidden && (ticked.length === 0 || unread > 0);
+  const more = approve.hidden || !unread ? "" : ` To approve them, open ${unread === 1 ? "the one" : `the ${unread}`} not opened yet.`;
+  document.getElementById("ticked").textContent = ticked.length ? `${ticked.length} ticked.${more}` : "";
   for (const [choice, input] of receipts) input.disabled = !choice.checked;
 }
-if (approve && receipts.size) { approve.hidden = false; list.addEventListener("change", offer); offer(); }
+if (approve) { list.addEventListener("change", offer); offer(); }
 
 // From row to row, once one of them has the focus (WCAG 2.2, 2.1.4: nowhere else do letters do anything).
 const steps = new Map([["j", 1], ["ArrowDown", 1], ["k", -1], ["ArrowUp", -1]]);

@@ -49,7 +49,7 @@ export function follow(heard) {
     const answer = await fetch(location.pathname + location.search);
     const text = await answer.text();
     const [state, now] = ["state", "now"].map((name) => new RegExp(`data-${name}="([^"]*)"`).exec(text)?.[1]);
-    if (!answer.ok || answer.redirected) { stale(); return; }
+    if (!answer.ok || answer.redirected) { stale(answer.redirected); return; }
     if (now) {
       tell(Number(now));
       document.dispatchEvent(new Event("placet:now"));
@@ -75,7 +75,7 @@ export function follow(heard) {
 }
 
 // Signed out elsewhere, or too many pages: what stands here may be over.
-export function stale() {
+export function stale(isSignedOut = false) {
   if (document.getElementById("stale")) return;
   const note = document.createElement("p");
   note.id = "stale";
@@ -83,7 +83,7 @@ export function stale() {
   note.setAttribute("role", "status");
   const link = document.createElement("a");
   link.href = location.pathname + location.search;
-  link.textContent = "Load it anew";
-  note.append("This page no longer follows what happens. ", link);
+  link.textContent = isSignedOut ? "Sign in" : "Load it anew";
+  note.append(isSignedOut ? "You are signed out. " : "This page no longer follows what happens. ", link);
   document.querySelector("main").prepend(note);
 }
