@@ -497,7 +497,9 @@ class TestWhoeverKeepsOthersWaiting:
         redeem, held = scene.provider.server.documents["/token"], asyncio.Event()
 
         async def slowly(writer: asyncio.StreamWriter) -> None:
+            body = scene.provider.server.bodies[-1]
             await held.wait()
+            scene.provider.server.bodies.append(body)  # what came meanwhile is not this one's
             await redeem(writer)
 
         scene.provider.server.documents["/token"] = slowly

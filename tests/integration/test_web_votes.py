@@ -1,0 +1,90 @@
+"""What a card says to whoever has voted, and what it asks of a vote before it is given."""
+
+import re
+
+import pytest
+
+from tests.browsing import Browser, hidden, words
+from tests.ruled import Opening
+
+
+async def test_whoever_has_approved_is_told_so(under: Opening) -> None:
+    """And how many more it takes; they can't do it twice, and may still reject."""
+    ruled = await under("quorum = 3", "rejections = 1")
+    runtime = await ruled.h.client()
+    asked = await runtime.asked()
+    ann, bob, cy = [await Browser(ruled.h).signed_in(name) for name in ("ann", "bob", "cy")]
+    for browser, more in ((ann, "2 more people have to."), (bob, "One more person has to.")):
+        assert (await browser.decide(asked["id"], "approve")).status_code == 303
+        page = await browser.get(f"/a/{asked['id']}")
+        assert f"You approved it. {more}" in words(page)
+        buttons = re.findall(r'name="decision" value="([a-z]+)"', page.text)
+        assert (buttons, 'href="/next"' in page.text, 'name="receipt"' in page.text) == (
+            ["reject"],
+            True,
+            False,
+        )
+    assert "You approved it" not in words(await cy.get(f"/a/{asked['id']}"))
+    assert (await bob.decide(asked["id"], "reject")).status_code == 303
+    assert (await runtime.seen(asked["id"]))["status"] == "rejected"
+
+
+async def test_whose_approval_counts_no_more_can_give_it_anew(under: Opening) -> None:
+    """The card offers it again."""
+    ruled = await under("quorum = 2")
+    runtime = await ruled.h.client()
+    asked = await runtime.asked()
+    browser = await Browser(ruled.h).signed_in("ann")
+    await browser.decide(asked["id"], "approve")
+    await ruled.now("quorum = 2", 'comment = "always"')
+    page = await browser.get(f"/a/{asked['id']}")
+    assert ("You approved it" in words(page), 'value="approve"' in page.text) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("rule", "label", "is_required"),
+    [
+        ("never", "(the agent reads it)", False),
+        ("on-reject", "(needed to reject; the agent reads it)", True),
+        ("always", "(needed; the agent reads it)", True),
+    ],
+)
+async def test_a_comment_that_is_needed_is_said_to_be(
+    under: Opening, rule: str, label: str, *, is_required: bool
+) -> None:
+    """Browsers ask for it before anything is sent; for an approval only where it needs one."""
+    ruled = await under(f'comment = "{rule}"')
+    runtime = await ruled.h.client()
+    asked = await runtime.asked()
+    page = await (await Browser(ruled.h).signed_in("ann")).get(f"/a/{asked['id']}")
+    assert f"Comment {label}" in words(page)
+    assert (re.search(r"<textarea[^>]* required>", page.text) is not None) is is_required
+    assert ("formnovalidate" in page.text) is (rule == "on-reject")
+
+
+async def test_a_critical_call_without_the_comment_is_told_before_it_is_asked_again(under: Opening) -> None:
+    """With the first form, and not after the second."""
+    ruled = await under('comment = "always"')
+    runtime = await ruled.h.client()
+    asked = await runtime.asked(risk="critical")
+    browser = await Browser(ruled.h).signed_in("ann")
+    answer = await browser.decide(asked["id"], "approve")
+    assert (answer.status_code, "The rules ask for a comment" in words(answer)) == (403, True)
+    answer = await browser.decide(asked["id"], "approve", comment="as agreed")
+    assert "Approve this critical call?" in words(answer)
+
+
+async def test_what_came_to_be_critical_is_asked_again(under: Opening) -> None:
+    """By the rules of today, whatever the card said when it was opened."""
+    ruled = await under()
+    runtime = await ruled.h.client()
+    asked = await runtime.asked(risk="high")
+    browser = await Browser(ruled.h).signed_in("ann")
+    form = await browser.card(asked["id"])
+    await ruled.now(floors='[[capabilities]]\nmatch = ["orders.*"]\nleast_risk = "critical"\n')
+    answer = await browser.post(f"/a/{asked['id']}", {**form, "decision": "approve"})
+    assert (answer.status_code, "Approve this critical call?" in words(answer)) == (200, True)
+    assert (await runtime.seen(asked["id"]))["status"] == "pending"
+    sent = {**hidden(answer), "decision": "approve"}
+    assert (await browser.post(f"/a/{asked['id']}", sent)).status_code == 303
+    assert (await runtime.seen(asked["id"]))["status"] == "approved"
