@@ -5,13 +5,14 @@ has to agree with another's, and what begins meanwhile ends rather than lives. A
 person that is known, and outlives all that can have begun before it.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 from placet.application.sealing import hash_of, random_secret
 from placet.domain.authority import Authority
 from placet.domain.identity import fold
 from placet.domain.limits import SESSION_LONGEST_MS, SIGN_IN_LINK_MS
-from placet.domain.people import STRANGER_PREFIX
+from placet.domain.people import STRANGER_PREFIX, People
 from placet.store.sessions import Sessions
 
 _MARK: Final = "signed out"
@@ -27,18 +28,23 @@ class Marks:
     def __init__(self, store: Sessions) -> None:
         self._store = store
 
-    async def put(self, authority: Authority, name: str) -> bool:
+    async def put(self, tenant: str, name: str, people: People, approvers: Iterable[str]) -> bool:
         """Put a mark on somebody; whether anybody goes by this name, as far as can be told here.
+
+        Args:
+            tenant: Whose person.
+            name: Any name of theirs.
+            people: The directory, for the others.
+            approvers: Ids of those with a credential.
 
         Raises:
             StoreUnavailable: Whether it is there is unknown; putting another does no harm.
         """
-        tenant, people = authority.tenant, authority.people
         key = people.key(tenant, name)
         hashes = [hash_of(_MARK, each) for each in {fold(name), key, *people.names_of(tenant, [key])}]
         lives_ms = SESSION_LONGEST_MS + SIGN_IN_LINK_MS
         await self._store.mark(tenant, hashes, random_secret(), lives_ms=lives_ms)
-        is_approver = key in map(fold, authority.approvers)
+        is_approver = key in map(fold, approvers)
         return is_approver or people.knows(tenant, name) or name.startswith(STRANGER_PREFIX)
 
     async def on(self, authority: Authority, called: str, person_id: str) -> tuple[str, ...]:

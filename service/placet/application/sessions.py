@@ -21,7 +21,7 @@ from placet.application.sealing import Sealing, hash_of, random_secret
 from placet.domain.authority import Authority
 from placet.domain.errors import Unauthenticated
 from placet.domain.limits import SIGN_IN_LINK_MS, TENANT_PATTERN, Limits
-from placet.domain.people import Issuer
+from placet.domain.people import Issuer, People
 from placet.domain.principals import Approver
 from placet.domain.voters import CHANNEL_WEB
 from placet.domain.vouched import Vouched
@@ -251,17 +251,20 @@ class WebSessions:
             return
         await self._store.drop(tenant, hash_of(_SESSION, secret))
 
-    async def end_all(self, tenant: str, name: str) -> bool:
+    async def end_all(self, tenant: str, name: str, people: People | None = None) -> bool:
         """Sign somebody out everywhere, and void the links made for them; whether anybody goes by this name.
 
         Args:
             tenant: Whose person.
             name: Their id, or any name the directory has for them.
+            people: The directory; by default, that of this process's rules. Their id needs none.
 
         Raises:
             StoreUnavailable: Whether it is done is unknown; doing it again does no harm.
         """
-        return await self._marks.put((await self._directory.snapshot(tenant)).authority, name)
+        snapshot = await self._directory.snapshot(tenant)
+        known = snapshot.authority.people if people is None else people
+        return await self._marks.put(tenant, name, known, snapshot.approvers)
 
     async def _was_signed_out(self, authority: Authority, signed_in: SignedIn, person: Approver) -> bool:
         marks = await self._marks.on(authority, signed_in.person, person.id)

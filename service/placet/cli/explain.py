@@ -26,6 +26,7 @@ from placet.cli.exits import Exit, Stop
 from placet.cli.explained import lines
 from placet.cli.opened import is_missing, opening, settings_of
 from placet.cli.policy import read
+from placet.cli.rules_here import lacking
 from placet.domain.admission import Fault
 from placet.domain.authority import Rulebook
 from placet.domain.errors import StoreUnavailable
@@ -153,13 +154,8 @@ def _compare(ours: Generation, active: Generation, console: Console) -> None:
     Raises:
         Stop: One is in force, and none of its kind is given: what it says would be left out in silence.
     """
-    missing = [
-        f"A {name} file ({held.sha256[:12]}…) is in force there, and none is given here: name it with "
-        f"--{name} or PLACET_{name.upper()}_FILE."
-        for (name, given), (_, held) in zip(ours.files(), active.files(), strict=True)
-        if given is None and held is not None
-    ]
+    missing = lacking(ours, active)
     if missing:
-        raise Stop(" ".join(missing), Exit.USAGE)
+        raise Stop(missing, Exit.USAGE)
     if ours != active:
         console.note("The files here are not those in force; this is what they would make of it.")

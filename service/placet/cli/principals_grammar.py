@@ -6,7 +6,7 @@ from typing import Any
 
 from placet.cli.arguments import listed, scopes
 from placet.cli.grammar import Parser, add_command, add_group, add_store, words
-from placet.cli.policy_grammar import add_directory
+from placet.cli.policy_grammar import add_directory, add_files
 from placet.domain.model import Risk
 
 _A: Mapping[str, str] = MappingProxyType({"client": "a client", "approver": "an approver"})
@@ -40,6 +40,8 @@ def add_signin(commands: Any) -> None:  # noqa: ANN401 - no public type
         command.add_argument("person", metavar="ID", help="the person, by their id")
         command.add_argument("--tenant", default="default", help="which tenant ('default')")
         add_store(command)
+    add_files(signin)
+    add_directory(signout, "the directory file, to know aliases by (PLACET_DIRECTORY_FILE)")
 
 
 def _clients(commands: Any) -> None:  # noqa: ANN401 - no public type

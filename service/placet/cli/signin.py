@@ -6,14 +6,17 @@ anywhere else.
 
 import argparse
 import asyncio
+import shlex
 from urllib.parse import urlsplit
 
 from placet.application.sessions import LinksClosed
 from placet.cli.console import Ink
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
+from placet.cli.invoked import placet
 from placet.cli.layout import wrap
 from placet.cli.opened import check_is_there, opening, settings_of
+from placet.cli.rules_here import snapshot_of
 from placet.domain.durations import spell
 from placet.domain.errors import Unauthenticated
 from placet.domain.limits import SIGN_IN_LINK_MS
@@ -31,6 +34,7 @@ def signin(args: argparse.Namespace, context: Context) -> int:
 
     async def work() -> str:
         async with opening(settings, context.console) as services:
+            snapshot = await snapshot_of(services, args.tenant)
             try:
                 return await services.sessions.offer(args.tenant, args.person)
             except LinksClosed as closed:
@@ -38,7 +42,8 @@ def signin(args: argparse.Namespace, context: Context) -> int:
                     f"An issuer signs people in here: they begin at {url}/inbox.", Exit.USAGE
                 ) from closed
             except Unauthenticated as unknown:
-                raise Stop(_nobody(args.person)) from unknown
+                is_new = not snapshot.epoch and settings.rules.directory_file is not None
+                raise Stop(_unknown_yet(args) if is_new else _nobody(args.person)) from unknown
 
     link = f"{url}/signin#{asyncio.run(work())}"
     out = context.console.out
@@ -66,4 +71,13 @@ def _nobody(person: str) -> str:
     return (
         f"Nobody is called {visible(person)}: name a person of the directory, or an approver that "
         "`placet approvers list` shows."
+    )
+
+
+def _unknown_yet(args: argparse.Namespace) -> str:
+    """What is said where nobody was ever entered: the first credential brings the files in force."""
+    tenant = "" if args.tenant == "default" else f" --tenant {shlex.quote(visible(args.tenant))}"
+    return (
+        f"Tenant {visible(args.tenant)} has no client and no approver yet, and knows nobody of the directory "
+        f"before it has: make one, as with `{placet()} clients create NAME --scopes request,consume{tenant}`."
     )

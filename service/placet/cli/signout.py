@@ -7,6 +7,8 @@ from placet.cli.console import Ink
 from placet.cli.context import Context
 from placet.cli.exits import Exit
 from placet.cli.opened import opening, settings_of
+from placet.cli.rules_here import directory_of
+from placet.domain.people import People
 from placet.domain.text import visible
 
 
@@ -14,9 +16,11 @@ def signout(args: argparse.Namespace, context: Context) -> int:
     """Sign a person out everywhere."""
     settings, console = settings_of(args, context), context.console
 
-    async def work() -> bool:
+    async def work() -> bool | None:
         async with opening(settings, console) as services:
-            return await services.sessions.end_all(args.tenant, args.person)
+            people = await directory_of(services)
+            known = await services.sessions.end_all(args.tenant, args.person, people or People())
+            return known if people is not None else None
 
     is_known = asyncio.run(work())
     shown = visible(args.person)
@@ -26,6 +30,11 @@ def signout(args: argparse.Namespace, context: Context) -> int:
         f"{console.out.mark(Ink.GREEN)} {done}",
         unless_shown=done,
     )
-    if not is_known:
+    if is_known is None:
+        console.warn(
+            f"A directory is in force and not given here, so nobody has looked who {shown} is. Is it an "
+            "alias? Then name the person's id, or the file with --directory or PLACET_DIRECTORY_FILE."
+        )
+    elif not is_known:
         console.warn(f"Nobody is called {shown} here, as far as this command can tell: look at the id again.")
     return Exit.OK

@@ -41,6 +41,11 @@ class Generation(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """As the store keeps it; empty where there are no files."""
         return "" if self == NO_FILES else msgspec.json.encode(self, order="deterministic").decode()
 
+    def lacking(self, active: "Generation") -> tuple[tuple[str, Stamp], ...]:
+        """Files that are in force of which none of their kind is here."""
+        pairs = zip(self.files(), active.files(), strict=True)
+        return tuple((name, held) for (name, ours), (_, held) in pairs if ours is None and held is not None)
+
     def objection(self, active: "Generation") -> str | None:
         """Why these files can't take the place of those in force, as a sentence that says what to do."""
         for (name, ours), (_, theirs) in zip(self.files(), active.files(), strict=True):
