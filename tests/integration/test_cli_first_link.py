@@ -29,11 +29,14 @@ def test_whoever_starts_it_first_becomes_an_approver(
     monkeypatch.setattr(getpass, "getuser", lambda: "ada")
     first = served(data_dir, lambda said: None, terminal=True).said
     assert LINK.search(first)
-    assert "This signs ada, now an approver, in, once, within 5m" in " ".join(first.split())
+    assert (
+        "You are an approver now, called ada. This link opens your inbox; it works once, within 5m:" in first
+    )
+    assert f"Another link: placet signin ada --data-dir {data_dir}" in first
     listed = cli("approvers", "list", "--data-dir", str(data_dir), "--json").json()
     assert [each["approver"] for each in listed["items"]] == ["ada"]
     second = served(data_dir, lambda said: None, terminal=True).said
-    assert "This signs ada in, once" in " ".join(second.split())
+    assert "This link opens the inbox of ada; it works once, within 5m:" in second
     assert LINK.findall(first) != LINK.findall(second)
 
 
@@ -49,8 +52,7 @@ def test_a_name_that_can_not_be_one(
         return name
 
     monkeypatch.setattr(getpass, "getuser", user)
-    shown = " ".join(served(data_dir, lambda said: None, terminal=True).said.split())
-    assert "This signs owner, now an approver, in" in shown
+    assert "now, called owner. This link" in served(data_dir, lambda said: None, terminal=True).said
 
 
 def test_it_is_not_told_where_it_could_be_another_s(
@@ -63,11 +65,15 @@ def test_it_is_not_told_where_it_could_be_another_s(
     assert "/signin#" not in served(data_dir, lambda said: None).said
     for name in ("ann", "bob"):
         cli("approvers", "create", name, *where)
-    assert "/signin#" not in served(data_dir, lambda said: None, terminal=True).said
+    shown = served(data_dir, lambda said: None, terminal=True).said
+    assert "/signin#" not in shown
+    assert "/inbox. This prints a link that signs one of them in: placet signin ID --data-dir" in shown
     elsewhere = tmp_path / "other"
     files = Files(tmp_path)
     with_files = ("--policy", str(files.policy), "--directory", str(files.directory))
-    assert "/signin#" not in served(elsewhere, lambda said: None, *with_files, terminal=True).said
+    shown = served(elsewhere, lambda said: None, *with_files, terminal=True).said
+    assert "/signin#" not in shown
+    assert f"placet signin ID {' '.join(with_files)} --data-dir {elsewhere}" in shown
 
 
 def test_the_link_works_once(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:

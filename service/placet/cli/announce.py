@@ -7,20 +7,18 @@ from contextlib import suppress
 from typing import Final
 from urllib.parse import urlsplit
 
-from placet.application.rule_words import listed
 from placet.bootstrap import Services
 from placet.cli.acquainted import directory_here
 from placet.cli.console import Ink, Terminal
 from placet.cli.context import Context
-from placet.cli.first_link import Link, first_link
+from placet.cli.first_link import first_link
 from placet.cli.info import placet_version
 from placet.cli.invoked import placet
 from placet.cli.layout import wrap
 from placet.cli.opened import named
 from placet.cli.running import Running
-from placet.domain.durations import spell
+from placet.cli.ways_in import ways_in
 from placet.domain.errors import InternalError, StoreUnavailable
-from placet.domain.limits import SIGN_IN_LINK_MS
 from placet.domain.text import visible
 from placet.settings import Environment
 from placet.settings.rule_files import RulesInvalid
@@ -49,7 +47,7 @@ async def announce(service: Running, context: Context) -> None:
     newcomers = await _is_new(service.services)
     if console.err.is_terminal:
         lines = [*_banner(service, console.err), *(await _next(service, context) if newcomers else [])]
-        lines += _inbox(service, await first_link(service), console.err)
+        lines += ways_in(service, await first_link(service), context)
         for line in (*lines, console.err.paint("Ctrl-C stops it.", Ink.DIM)):
             console.err.line(line)
         return
@@ -97,20 +95,6 @@ def _store(service: Running) -> str:
     parts = urlsplit(url.reveal())
     place = parts.path if parts.scheme == "unix" else f"{parts.hostname}:{parts.port or 6379}"
     return f"{version} at {place}. {keeps}"
-
-
-def _inbox(service: Running, link: Link | None, err: Terminal) -> list[str]:
-    """How the person at the terminal gets to their inbox, and everybody where an issuer signs them in."""
-    if link is None:
-        signers = [each.sign_in.label for each in service.services.directory.sign_ins if each.sign_in]
-        if not signers:
-            return []
-        note = f"Approvers sign in with {listed([visible(each) for each in signers], 'or')}:"
-        page = f"{service.settings.server.public_url}/inbox"
-        return [*wrap(note, err.width), f"    {err.paint(page, Ink.CYAN)}", ""]
-    who = f"{visible(link.person)}, now an approver," if link.is_new else visible(link.person)
-    note = f"This signs {who} in, once, within {spell(SIGN_IN_LINK_MS)}; `{placet()} signin` makes another."
-    return [*wrap(note, err.width), f"    {err.paint(link.url, Ink.CYAN)}", ""]
 
 
 async def _is_new(services: Services) -> bool:

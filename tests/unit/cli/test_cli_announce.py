@@ -106,8 +106,20 @@ async def test_people_are_told_where_they_sign_in() -> None:
         for name, label in (("b", "B login"), ("a", "A login"))
     ]
     shown = await banner(load({"HOME": "/home/x"}), sign_ins=issuers)
-    assert "Approvers sign in with A login or B login:\n    http://127.0.0.1:8420/inbox\n" in shown
-    assert "signin" not in shown
+    inbox, uris = "http://127.0.0.1:8420/inbox", "http://127.0.0.1:8420/signin/"
+    assert f"Approvers sign in with A login or B login:\n    {inbox}\n" in shown
+    assert f"The redirect URIs to register there:\n    {uris}b\n    {uris}a\n" in shown
+    assert "placet signin" not in shown
+
+
+async def test_a_link_is_no_way_in_from_elsewhere() -> None:
+    """Then it is said what is missing; on this machine, over another store, what to type."""
+    environ = {"PLACET_PUBLIC_URL": "https://placet.example", "HOME": "/home/x"}
+    shown = " ".join((await banner(load(environ))).split())
+    assert "Approvers' inbox: https://placet.example/inbox. Nobody can sign in there yet:" in shown
+    assert "placet signin" not in shown
+    shown = " ".join((await banner(EXTERNAL)).split())
+    assert "signs one of them in, with the same PLACET_ variables: placet signin ID Ctrl-C" in shown
 
 
 async def test_replicas_are_part_of_what_it_keeps_its_word_with() -> None:
