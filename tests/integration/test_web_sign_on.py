@@ -325,13 +325,39 @@ class TestThatCanNotBe:
         scene.provider.token_answer = answer
         assert said in await scene.refused()
 
-    async def test_the_secret_is_read_anew_each_time(self, scene: Scene) -> None:
-        """It is rotated by writing another; without one nobody signs in."""
-        for text in (None, "", "é"):
+    @pytest.mark.parametrize(
+        ("error", "looked_at"),
+        [
+            (b"invalid_client", "client_id 'placet web', the secret in {file}, and whether the client may"),
+            (b"invalid_grant", "the redirect URI, registered there as {base}/signin/login; else"),
+            (b"no such", "what the issuer's own log says"),
+        ],
+    )
+    async def test_the_log_says_what_to_look_at(
+        self, scene: Scene, caplog: pytest.LogCaptureFixture, error: bytes, looked_at: str
+    ) -> None:
+        """Where a code was refused; without the code, and without what else the issuer says."""
+        scene.provider.token_answer = 400, {}, b'{"error": "%s", "error_description": "PRIVATE"}' % error
+        await scene.refused()
+        [line] = [vars(each) for each in caplog.records if each.message == "a code was not redeemed"]
+        assert line["look_at"].startswith(looked_at.format(file=scene.secret_file, base=BASE_URL))
+        assert line["fault"] in {error.decode(), "no id_token"}
+        assert "PRIVATE" not in str(line)
+        assert scene.provider.redeemed[-1]["code"] not in str(line)
+
+    async def test_the_secret_is_read_anew_each_time(
+        self, scene: Scene, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """It is rotated by writing another; without one nobody signs in, and the log names the file."""
+        whys = {None: "can't be read (No such file or directory)", "": "is empty", "é": "holds no secret"}
+        for text, why in whys.items():
             scene.secret_file.unlink(missing_ok=True)
             if text is not None:
                 scene.secret_file.write_text(text)
             assert "is not set up right to sign you in" in await scene.refused()
+            line = vars(caplog.records[-1])
+            assert line["message"] == "an issuer can't sign anybody in"
+            assert line["fault"].startswith(f"client_secret_file {scene.secret_file} {why}")
         scene.secret_file.write_text("another")
         await signed_on(scene.browser(), scene.provider)
         assert scene.provider.redeemed[-1]["client_secret"] == "another"

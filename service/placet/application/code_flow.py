@@ -9,7 +9,6 @@
 import logging
 import re
 from hashlib import sha256
-from pathlib import Path
 from typing import Final
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -21,14 +20,17 @@ from placet.application.issuer_documents import Configuration, is_plain
 from placet.application.turns import Crowded, Turns
 from placet.domain.errors import IssuerUnavailable, Unauthenticated
 from placet.domain.people import Issuer, SignIn
+from placet.settings import secret_files
 from placet.settings.parsing import is_loopback
+from placet.settings.secret_files import SecretUnusable
 from placet.tokens import base64url
 
-_SECRET_MAX_BYTES: Final = 4_096
 _CROWDED_RETRY_MS: Final = 2_000
 _STRANGERS: Final = frozenset({"invalid_client", "unauthorized_client"})  # RFC 6749 §5.2
 OAUTH_ERROR: Final = re.compile("[a-z_]{1,64}")
 """What an issuer may call an error (RFC 6749 §4.1.2.1), as far as that is repeated here."""
+_NOWHERE_TO_GO: Final = "its configuration has no authorization_endpoint to go to"
+_NOTHING_REDEEMED: Final = "its configuration has no token_endpoint"
 _BASIC: Final = "client_secret_basic"
 _POST: Final = "client_secret_post"
 
@@ -87,7 +89,7 @@ class CodeFlow:
         """
         sign_in, endpoint = _sign_in(issuer), (await self.configuration(issuer)).authorization_endpoint
         if endpoint is None or not _may_go_to(endpoint, issuer):
-            raise self._unusable(issuer, "its configuration has no authorization_endpoint to go to")
+            raise self._unusable(issuer, _NOWHERE_TO_GO)
         asked = {
             "response_type": "code",
             "client_id": sign_in.client_id,
@@ -113,15 +115,16 @@ class CodeFlow:
         sign_in, known = _sign_in(issuer), await self.configuration(issuer)
         endpoint = known.token_endpoint
         if endpoint is None:
-            raise self._unusable(issuer, "its configuration has no token_endpoint")
+            raise self._unusable(issuer, _NOTHING_REDEEMED)
         form = {
             "grant_type": "authorization_code",
             "code": code,
             "redirect_uri": back,
             "code_verifier": flow.verifier,
         }
+        file = sign_in.client_secret_file
         try:
-            secret = _secret_of(sign_in)
+            secret = None if file is None else secret_files.read(file)
             methods = known.token_endpoint_auth_methods_supported
             is_basic = secret is not None and (_BASIC in methods or _POST not in methods)
             if not is_basic:
@@ -131,6 +134,9 @@ class CodeFlow:
             async with self._turns.setdefault(issuer.iss, Turns()).take(source):
                 answer = await self._calls.post(endpoint, form, plain=is_plain(issuer), basic=basic)
             members = answer.members()
+        except SecretUnusable as fault:
+            self._unusable(issuer, f"client_secret_file {fault}")
+            raise NotSetUp from None
         except IssuerFault as fault:
             raise self._unusable(issuer, str(fault)) from None
         except Crowded:
@@ -138,9 +144,8 @@ class CodeFlow:
         token, error = members.get("id_token"), members.get("error")
         if not isinstance(token, str):
             said = error if isinstance(error, str) and OAUTH_ERROR.fullmatch(error) else "no id_token"
-            _log.warning(
-                "a code was not redeemed", extra={"iss": issuer.iss, "status": answer.status, "fault": said}
-            )
+            facts = {"iss": issuer.iss, "status": answer.status, "fault": said}
+            _log.warning("a code was not redeemed", extra={**facts, "look_at": _look_at(said, sign_in, back)})
             if error in _STRANGERS:
                 raise NotSetUp
             return None
@@ -169,25 +174,24 @@ def _sign_in(issuer: Issuer) -> SignIn:
     return issuer.sign_in
 
 
-def _secret_of(sign_in: SignIn) -> str | None:
-    """The secret as it is now: it is rotated by writing another into the file.
+def lacks(issuer: Issuer, known: Configuration) -> str | None:
+    """What signing in takes and an issuer's configuration has not got; ``None`` where it has all."""
+    if known.authorization_endpoint is None or not _may_go_to(known.authorization_endpoint, issuer):
+        return _NOWHERE_TO_GO
+    return _NOTHING_REDEEMED if known.token_endpoint is None else None
 
-    Raises:
-        NotSetUp: It can't be read.
-    """
-    if sign_in.client_secret_file is None:
-        return None
-    try:
-        with Path(sign_in.client_secret_file).open("rb") as file:
-            secret = file.read(_SECRET_MAX_BYTES).decode("ascii").strip()
-    except (OSError, ValueError) as fault:
-        told = {"path": sign_in.client_secret_file, "fault": type(fault).__name__}
-        _log.error("a client_secret_file can't be read", extra=told)
-        raise NotSetUp from None
-    if not secret:
-        _log.error("a client_secret_file is empty", extra={"path": sign_in.client_secret_file})
-        raise NotSetUp
-    return secret
+
+def _look_at(error: str, sign_in: SignIn, back: str) -> str:
+    """What an operator looks at first (RFC 6749 §5.2)."""
+    match error:
+        case "invalid_client" | "unauthorized_client":
+            file = sign_in.client_secret_file
+            secret = f"the secret in {file}" if file else "whether it wants a client_secret_file"
+            return f"client_id {sign_in.client_id!r}, {secret}, and whether the client may use the code flow"
+        case "invalid_grant" | "invalid_request" | "redirect_uri_mismatch":
+            return f"the redirect URI, registered there as {back}; else the code was old, or used before"
+        case _:
+            return "what the issuer's own log says, and whether the client may ask for openid"
 
 
 def _may_go_to(endpoint: str, issuer: Issuer) -> bool:

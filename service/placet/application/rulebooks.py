@@ -85,7 +85,7 @@ class Rulebooks:
         """
         self._looked = self._source.look()
         found = self._source.read()
-        for warning in found.warnings:
+        for warning in (*found.warnings, *found.unusable):
             _log.warning("a rule file deserves a look", extra=_facts(warning))
         return found.rulebook
 

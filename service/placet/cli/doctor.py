@@ -18,7 +18,7 @@ from placet.application import reset
 from placet.application.clock import SystemClock
 from placet.application.readiness import two_issuers
 from placet.bootstrap import KEYRING_NAME, Services
-from placet.cli import clock, rule_findings
+from placet.cli import clock, rule_findings, sign_in_findings
 from placet.cli.console import Ink, Terminal
 from placet.cli.context import Context
 from placet.cli.exits import Exit, Stop
@@ -119,6 +119,9 @@ async def _everything(settings: Settings, context: Context) -> list[Finding]:
     elif usable:
         await _store(settings, context, ring, rulebook, findings)
     url = _served_at(settings) if settings.store.embedded else None
+    if rulebook is not None:
+        with context.console.slowly("Asking the issuers …"):
+            findings += await sign_in_findings.of_issuers(rulebook, url or settings.server.public_url)
     if url is not None:
         findings.append(await _service(url))
     return findings

@@ -30,7 +30,7 @@ def check(args: argparse.Namespace, context: Context) -> int:
     except RulesInvalid as fault:
         problems, warnings, rulebook = fault.problems, fault.warnings, None
     else:
-        problems, warnings, rulebook = (), read_.warnings, read_.rulebook
+        problems, warnings, rulebook = (), (*read_.warnings, *read_.unusable), read_.rulebook
     out = context.console.out
     told = {Ink.RED: problems, Ink.YELLOW: warnings}
     lines = [

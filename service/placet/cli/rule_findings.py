@@ -23,6 +23,7 @@ def of_files(settings: Settings, findings: list[Finding]) -> Rulebook | None:
         findings += [_finding(Level.FAIL, str(problem)) for problem in fault.problems]
         findings += [_finding(Level.WARN, str(warning)) for warning in fault.warnings]
         return None
+    findings += [_finding(Level.FAIL, str(problem)) for problem in found.unusable]
     findings += [_finding(Level.WARN, str(warning)) for warning in found.warnings]
     findings += [_finding(Level.GOOD, sentence) for sentence in summary(settings.rules, found.rulebook)]
     return found.rulebook

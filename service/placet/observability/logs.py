@@ -19,13 +19,15 @@ from placet.settings import LogFormat, LogSettings
 
 # uvicorn gives these handlers of their own unless it is told not to.
 _FOREIGN_LOGGERS: Final = ("uvicorn", "uvicorn.access", "uvicorn.error", "litestar")
+# They have a line at `info` for each request that they make, with its address.
+_QUIET_LOGGERS: Final = ("httpx",)
 _MANY_LINES: Final = frozenset({"exception", "stack"})
 
 
 def configure(settings: LogSettings, stream: TextIO) -> None:
     """Send all logging of the process to one stream.
 
-    Libraries log from `info` up, whatever the level: their debug lines hold requests and replies.
+    Libraries log from `info` up at most, whatever the level: their debug lines hold requests and replies.
 
     Args:
         settings: level and format.
@@ -61,6 +63,8 @@ def configure(settings: LogSettings, stream: TextIO) -> None:
     root.handlers[:] = [handler]
     root.setLevel(max(level, logging.INFO))
     logging.getLogger("placet").setLevel(level)
+    for name in _QUIET_LOGGERS:
+        logging.getLogger(name).setLevel(max(level, logging.WARNING))
     for name in _FOREIGN_LOGGERS:
         logger = logging.getLogger(name)
         logger.handlers.clear()

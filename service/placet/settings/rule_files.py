@@ -3,7 +3,7 @@
 import os
 import stat
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path as FilePath
 from typing import Any, Final, TypeVar
 
@@ -14,9 +14,9 @@ from placet.domain.authority import Rulebook
 from placet.domain.canonical import sha256_hex
 from placet.domain.generation import Generation, Stamp
 from placet.domain.limits import Limits
-from placet.domain.people import Fault, Path, People
+from placet.domain.people import Fault, Issuer, Path, People
 from placet.domain.rules import Policies
-from placet.settings import directory_file, policy_file, toml_faults
+from placet.settings import directory_file, policy_file, secret_files, toml_faults
 from placet.settings.tables import Table
 from placet.settings.toml_lines import line_at, lines_of
 
@@ -80,10 +80,11 @@ class RulesInvalid(Exception):  # noqa: N818 - reads as what was found
 
 
 class RuleFiles(Struct, frozen=True, kw_only=True):
-    """What the files say, and what should be looked at."""
+    """What the files say, what should be looked at, and what they name that can't be used on this machine."""
 
     rulebook: Rulebook
     warnings: tuple[Problem, ...] = ()
+    unusable: tuple[Problem, ...] = ()
 
 
 def load(policy: FilePath | None, directory: FilePath | None, limits: Limits) -> RuleFiles:
@@ -112,11 +113,12 @@ def load(policy: FilePath | None, directory: FilePath | None, limits: Limits) ->
         listed=directory is not None,
     ):
         rules.faults.append(fault)
+    unusable = tuple(people.look_at_secrets(listed.issuers))
     found = [*rules.problems(), *people.problems()]
     problems = tuple(problem for problem, warns in found if not warns)
     warnings = tuple(problem for problem, warns in found if warns)
     if problems:
-        raise RulesInvalid(problems, warnings)
+        raise RulesInvalid(problems, (*warnings, *unusable))
     generation = Generation(policy=rules.stamp(ruled.revision), directory=people.stamp(listed.revision))
     policies = Policies(
         version=generation.version,
@@ -129,7 +131,7 @@ def load(policy: FilePath | None, directory: FilePath | None, limits: Limits) ->
         issuers=listed.issuers,
         generation=generation,
     )
-    return RuleFiles(rulebook=rulebook, warnings=warnings)
+    return RuleFiles(rulebook=rulebook, warnings=warnings, unusable=unusable)
 
 
 class _File:
@@ -171,6 +173,25 @@ class _File:
         if self.is_other is not None:
             return nothing
         return reader(Table(document, (), f"the {self._kind} file", self.faults))
+
+    def look_at_secrets(self, issuers: Mapping[str, Issuer]) -> Iterator[Problem]:
+        """Secrets that can't be had here; those that everybody can have are noted as what deserves a look."""
+        for iss, issuer in issuers.items():
+            file = None if issuer.sign_in is None else issuer.sign_in.client_secret_file
+            if file is None:
+                continue
+            path: Path = ("issuers", iss, "sign_in", "client_secret_file")
+            try:
+                secret_files.read(file)
+            except secret_files.SecretUnusable as fault:
+                message = f"{fault}: where the service runs it must be there, or nobody signs in."
+                yield self._problem(line_at(self._lines, path), message)
+            if secret_files.is_open_to_all(file):
+                message = (
+                    f"Everybody on this machine can read {file}: take that right away (chmod o-r; of a "
+                    "Kubernetes secret, defaultMode: 0440)."
+                )
+                self.faults.append(Fault(path=path, message=message, warns=True))
 
     def problems(self) -> list[tuple[Problem, bool]]:
         """All that was noted, by line, and whether it only warns."""

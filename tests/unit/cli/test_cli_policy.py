@@ -15,6 +15,12 @@ REQUEST = {
     "effect": "write",
     "input": {"amount": 5},
 }
+SIGN_IN = """
+[issuers."http://127.0.0.1:9".sign_in]
+name = "example"
+client_id = "c"
+client_secret_file = "{file}"
+"""
 
 
 @pytest.fixture
@@ -64,6 +70,13 @@ class TestCheck:
         assert ran.status == 0
         assert "! " in ran.out
         assert "'zoe' is not in the directory: only a credential of this id is meant." in ran.out
+
+    def test_a_secret_that_is_not_there_is_a_doubt(self, cli: Type, files: Files, tmp_path: Path) -> None:
+        """The service may run elsewhere."""
+        files.write(directory=SIGN_IN.format(file=tmp_path / "oidc") + DIRECTORY)
+        ran = cli("policy", "check", str(files.policy), "--directory", str(files.directory))
+        assert ran.status == 0
+        assert f"! {files.directory}:5: {tmp_path / 'oidc'} can't be read (No such file" in ran.out
 
     def test_all_of_it_is_there_as_json(self, cli: Type, files: Files) -> None:
         """Faults by file and line; contents and version where there are none."""
@@ -297,6 +310,23 @@ class TestDoctor:
         assert ran.status == 1
         assert "✗ rules" in ran.out
         assert "policy.toml:6:" in ran.out
+
+    def test_signing_in_is_looked_at(self, cli: Type, files: Files, tmp_path: Path) -> None:
+        """The secret, the issuer, and what that has to know."""
+        files.write(directory=SIGN_IN.format(file=tmp_path / "oidc") + DIRECTORY)
+        environ = {
+            "PLACET_DIRECTORY_FILE": str(files.directory),
+            "PLACET_PUBLIC_URL": "https://placet.example",
+        }
+        ran = cli("doctor", "--data-dir", str(tmp_path / "data"), "--json", environ=environ)
+        checks = ran.json()["checks"]
+        found = {each["text"]: each["level"] for each in checks if each["subject"] in {"rules", "sign-in"}}
+        secret, uri, answer = (each for each in found if "4 people" not in each)
+        assert (ran.status, [found[each] for each in (secret, uri, answer)]) == (1, ["fail", "good", "fail"])
+        assert f"{tmp_path / 'oidc'} can't be read" in secret
+        register = "The redirect URI to register at 127.0.0.1 is"
+        assert uri == f"{register} https://placet.example/signin/example."
+        assert answer.startswith("127.0.0.1 can't sign anybody in. http://127.0.0.1:9/.well-known/")
 
     def test_right_ones_are_counted(self, cli: Type, files: Files, tmp_path: Path) -> None:
         """And doubts deserve a look."""

@@ -23,7 +23,8 @@ class _Terminal(io.StringIO):
 def _restored_logging() -> Iterator[None]:
     """Give the process its logging back."""
     loggers = [
-        logging.getLogger(name) for name in ("", "placet", "uvicorn", "uvicorn.access", "uvicorn.error")
+        logging.getLogger(name)
+        for name in ("", "placet", "httpx", "uvicorn", "uvicorn.access", "uvicorn.error")
     ]
     before = [(logger, logger.handlers[:], logger.level, logger.propagate) for logger in loggers]
     yield
@@ -97,9 +98,18 @@ def test_the_level_is_ours_and_libraries_stay_at_info() -> None:
     assert [line["event"] for line in _lines(stream)] == ["ours", "ours too"]
 
 
+def test_what_we_ask_others_is_in_no_line() -> None:
+    """Of a library that tells of each request only what is amiss is told."""
+    stream = _json_log()
+    logging.getLogger("httpx").info('HTTP Request: POST https://login.example.com/token "HTTP/1.1 200 OK"')
+    logging.getLogger("httpx").warning("amiss")
+    assert [line["event"] for line in _lines(stream)] == ["amiss"]
+
+
 def test_a_higher_level_holds_for_everyone() -> None:
     """A quiet service is quiet."""
     stream = _json_log(LogLevel.ERROR)
+    logging.getLogger("httpx").warning("no")
     logging.getLogger("placet.api").warning("no")
     logging.getLogger("redis").warning("no")
     logging.getLogger("redis").error("yes")

@@ -169,3 +169,45 @@ def test_a_file_looks_other_when_it_is_replaced_or_written(files: Files) -> None
     files.policy.unlink()
     looks.append(source.look())
     assert len({repr(each) for each in looks}) == 4
+
+
+SIGN_IN = """
+[issuers."https://login.example".sign_in]
+name = "example"
+client_id = "c"
+client_secret_file = "{file}"
+"""
+
+
+def test_a_secret_that_can_not_be_had_is_told(files: Files, tmp_path: Path) -> None:
+    """With its path: the files can be used all the same, for the service may run where it can."""
+    file = tmp_path / "oidc"
+    files.write(directory=SIGN_IN.format(file=file) + DIRECTORY)
+    missing = "directory.toml:5: {path} {why}: where the service runs it must be there, or nobody signs in."
+    assert files.told(files.load().unusable) == [
+        missing.format(path="oidc", why="can't be read (No such file or directory)")
+    ]
+    file.write_text("")
+    file.chmod(0o440)
+    assert files.told(files.load().unusable) == [missing.format(path="oidc", why="is empty")]
+    file.write_text("s3cret")
+    assert files.load().unusable == files.load().warnings == ()
+    files.write("x = 1\n" + POLICY, SIGN_IN.format(file=tmp_path / "none") + DIRECTORY)
+    with pytest.raises(RulesInvalid) as caught:
+        files.load()
+    assert [each.partition(" ")[0] for each in files.told(caught.value.warnings)] == ["directory.toml:5:"]
+
+
+def test_a_secret_that_everybody_can_read_deserves_a_look(files: Files, tmp_path: Path) -> None:
+    """Whatever leads to it."""
+    (tmp_path / "..data").mkdir()
+    file = tmp_path / "..data" / "oidc"
+    file.write_text("s3cret")
+    file.chmod(0o444)
+    (tmp_path / "oidc").symlink_to(file)
+    files.write(directory=SIGN_IN.format(file=tmp_path / "oidc") + DIRECTORY)
+    (told,) = files.warnings()
+    assert told == (
+        "directory.toml:5: Everybody on this machine can read oidc: take that right away (chmod o-r; of a "
+        "Kubernetes secret, defaultMode: 0440)."
+    )
