@@ -17,7 +17,7 @@ from placet.domain.people import STRANGER_PREFIX, Issuer, Member
 from placet.domain.principals import Approver, Client, Scope
 from placet.domain.rules import Terms
 from placet.domain.tally import Tally
-from placet.domain.voters import CHANNEL_SLACK, CHANNEL_WEB, Voter
+from placet.domain.voters import CHANNEL_API, CHANNEL_WEB, Voter
 from placet.domain.vouched import Vouched
 
 _COMMENT = "explained"  # what a decision may need, and whoever decides can give
@@ -37,7 +37,7 @@ class Decider(Struct, frozen=True, kw_only=True):
         channels: Through which they could now.
         would: Through which they could if they had a credential of their own.
         why_not: Why neither.
-        signs_in: Whether they have a credential, or an issuer has a name for them.
+        signs_in: Whether they have a credential, or an issuer knows them.
         alias_of: Whose alias the id is, where it is one: the two count once.
     """
 
@@ -113,13 +113,14 @@ class Deciders:
         authority = self._authority
         tenant, known = authority.tenant, authority.people
         member = known.member(tenant, person_id)
-        signs_in = person_id in authority.approvers or (member is not None and member.subjects != ())
-        signs_in = signs_in or (person_id.startswith(STRANGER_PREFIX) and bool(self._issuers()))
+        has_one = person_id in authority.approvers or not self._looked_up
+        vouching = _knowing(authority, person_id, member)
+        has_token = any(issuer.audience is not None for issuer in vouching)
         judged = [(voter, own, self._refusal(voter, tally)) for voter, own in _ways_in(authority, person_id)]
         ways = [(voter.channel, own) for voter, own, refusal in judged if refusal is None]
-        has_one = signs_in or not self._looked_up
-        channels = tuple(dict.fromkeys(channel for channel, own in ways if has_one or not own))
-        would = tuple(dict.fromkeys(channel for channel, own in ways if own and not has_one))
+        now = {each for each, own in ways if not own or has_one or (has_token and each == CHANNEL_API)}
+        channels = tuple(dict.fromkeys(channel for channel, _ in ways if channel in now))
+        would = tuple(dict.fromkeys(channel for channel, _ in ways if channel not in now))
         voter, _, refusal = judged[0]
         alias = alias_of(known, tenant, person_id)
         whose = None if alias is None else alias.id
@@ -129,7 +130,7 @@ class Deciders:
             channels=channels,
             would=would,
             why_not=None if ways else _why_not(voter, refusal, self._terms, whose),
-            signs_in=signs_in,
+            signs_in=person_id in authority.approvers or bool(vouching),
             alias_of=whose,
         )
 
@@ -140,21 +141,22 @@ class Deciders:
         counts = changes and self._needed == 1 and authority.edit_counts(ask, tally)
         return authority.judge_vote(voter, ask, Verdict.EDIT if counts else Verdict.APPROVE, _COMMENT, tally)
 
-    def _issuers(self) -> list[Issuer]:
-        return [each for each in self._authority.issuers.values() if each.tenant == self._authority.tenant]
-
     @property
     def strangers(self) -> tuple[str, ...]:
         """Groups of the rule that are enough where only an issuer knows who is in them."""
         terms = self._terms
-        if terms is None or self._needed > 1 or not any(each.groups_claim for each in self._issuers()):
+        claiming = [issuer for issuer in _issuers(self._authority) if issuer.groups_claim is not None]
+        if terms is None or self._needed > 1:
             return ()
         groups = tuple(sorted({group for among in terms.approvers for group in among.groups}))
         word = Vouched(iss="", sub=STRANGER_PREFIX, groups=groups)
         stranger = Approver(tenant=self._authority.tenant, id=STRANGER_PREFIX, groups=groups, vouched=word)
         oneself = self._authority.voter(stranger)
-        ways = (oneself, _on_the_web(self._authority, oneself, None))
-        return groups if any(way and self._refusal(way, Tally()) is None for way in ways) else ()
+        ways = [oneself for issuer in claiming if issuer.audience is not None]
+        ways += [
+            _afresh(self._authority, oneself, issuer) for issuer in claiming if issuer.sign_in is not None
+        ]
+        return groups if any(self._refusal(way, Tally()) is None for way in ways) else ()
 
 
 def _too_few(could: int, *, barred: bool) -> str:
@@ -171,16 +173,17 @@ def _bridges(authority: Authority) -> Iterator[Client]:
 
 
 def _ways_in(authority: Authority, person_id: str) -> Iterator[tuple[Voter, bool]]:
-    """A person as each way in makes them, and whether it takes a credential of their own; that one first."""
+    """A person as each way in makes them, and whether it takes a credential of their own; that one first.
+
+    A user of Slack in the directory is no way in: nothing here takes decisions from there yet.
+    """
     member = authority.people.member(authority.tenant, person_id)
     nobody_yet = Approver(tenant=authority.tenant, id=person_id)
     oneself = authority.voter(authority.approvers.get(person_id, nobody_yet))
     yield oneself, True
     on_the_web = _on_the_web(authority, oneself, member)
     if on_the_web is not None:
-        yield on_the_web, True
-    if member is not None and member.slack:
-        yield structs.replace(oneself, channel=CHANNEL_SLACK), False
+        yield on_the_web, not authority.sign_ins
     for bridge in _bridges(authority):
         bridged = authority.voter(bridge, person_id)
         if person_id in bridge.people or not bridged.groups.isdisjoint(bridge.groups):
@@ -188,17 +191,34 @@ def _ways_in(authority: Authority, person_id: str) -> Iterator[tuple[Voter, bool
 
 
 def _on_the_web(authority: Authority, oneself: Voter, member: Member | None) -> Voter | None:
-    """A person who has signed in on the pages, for the decision too where an issuer lets them do that."""
-    on_the_web = structs.replace(oneself, channel=CHANNEL_WEB)
+    """A person who has signed in on the pages: by a link, or with the issuer that does it for everybody."""
     if not authority.sign_ins:
-        return on_the_web  # by a link
-    named = {known.iss for known in member.subjects} if member is not None else set()
-    is_stranger = oneself.person.id.startswith(STRANGER_PREFIX)
-    for issuer in authority.sign_ins:
-        if is_stranger or issuer.iss in named or (member is not None and issuer.email_authoritative):
-            word = Vouched(iss=issuer.iss, sub=oneself.person.id)
-            return authority.afresh(structs.replace(on_the_web, vouched=word))
-    return None
+        return structs.replace(oneself, channel=CHANNEL_WEB)
+    knowing = _knowing(authority, oneself.person.id, member)
+    issuer = next((each for each in knowing if each.sign_in is not None), None)
+    return None if issuer is None else _afresh(authority, oneself, issuer)
+
+
+def _afresh(authority: Authority, oneself: Voter, issuer: Issuer) -> Voter:
+    """A person whom an issuer has signed in on the pages, for the decision too."""
+    word = Vouched(iss=issuer.iss, sub=oneself.person.id)
+    return authority.afresh(structs.replace(oneself, channel=CHANNEL_WEB, vouched=word))
+
+
+def _knowing(authority: Authority, person_id: str, member: Member | None) -> list[Issuer]:
+    """The tenant's issuers that can say that somebody is this person."""
+    subjects = () if member is None else member.subjects
+    return [
+        issuer
+        for issuer in _issuers(authority)
+        if person_id.startswith(STRANGER_PREFIX)
+        or (member is not None and issuer.email_authoritative)
+        or any(known.iss == issuer.iss for known in subjects)
+    ]
+
+
+def _issuers(authority: Authority) -> list[Issuer]:
+    return [each for each in authority.issuers.values() if each.tenant == authority.tenant]
 
 
 def _why_not(voter: Voter, refusal: PlacetError | None, terms: Terms | None, whose: str | None) -> str:

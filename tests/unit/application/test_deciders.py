@@ -10,7 +10,7 @@ from placet.application.explain import explain
 from placet.domain.authority import Authority
 from placet.domain.limits import Limits
 from placet.domain.model import ActorKind, Risk, Verdict
-from placet.domain.people import Issuer, Member, People, SignIn, Subject
+from placet.domain.people import Issuer, Member, People, SignIn, SlackUser, Subject
 from placet.domain.principals import Approver
 from placet.domain.rules import (
     Approvers,
@@ -137,7 +137,12 @@ def test_a_stranger_whom_the_rule_names_signs_in_at_the_issuer() -> None:
     """They need no credential of ours."""
     rule = a_rule(approvers=(Approvers(people=frozenset({"oidc:1f"})),))
     found = explained(of_team(rule, people=People([]), approvers={}, issuers={"https://x": ISSUER}))
-    assert [(each.id, each.channels) for each in found.deciders] == [("oidc:1f", ("api", "web"))]
+    assert [(each.id, each.channels) for each in found.deciders] == [("oidc:1f", ("api",))]
+    on_pages = structs.replace(SIGNS_IN, audience=None)
+    found = explained(of_team(rule, people=People([]), approvers={}, issuers={"https://x": on_pages}))
+    assert [(each.id, each.channels, each.would) for each in found.deciders] == [
+        ("oidc:1f", ("web",), ("api",))
+    ]
 
 
 SIGNS_IN = structs.replace(ISSUER, sign_in=SignIn(name="login", client_id="c"))
@@ -170,12 +175,56 @@ def test_where_an_issuer_signs_people_in_nothing_else_does(
     assert {each.id: each.channels for each in found.deciders}[person_id] == channels
 
 
+@pytest.mark.parametrize(
+    ("issuer", "person_id", "channels", "would", "signs_in"),
+    [
+        (SIGNS_IN, "dan", ("api", "web"), (), True),
+        (structs.replace(SIGNS_IN, audience=None), "dan", ("web",), ("api",), True),
+        (structs.replace(SIGNS_IN, sign_in=None), "dan", ("api",), ("web",), True),
+        (structs.replace(SIGNS_IN, iss="https://y"), "dan", (), ("api",), False),
+        (structs.replace(SIGNS_IN, audience=None), "amy", ("api",), (), True),
+        (structs.replace(SIGNS_IN, audience=None), "eve", (), ("api",), False),
+    ],
+)
+def test_a_token_is_a_credential_where_the_issuer_has_an_audience(
+    issuer: Issuer, person_id: str, channels: tuple[str, ...], would: tuple[str, ...], *, signs_in: bool
+) -> None:
+    """For whom it knows; else the API takes a credential of one's own."""
+    subjects = (Subject(iss="https://x", sub="1"),)
+    team = [
+        Member(tenant="default", id=each, groups=frozenset({"treasury"}), subjects=known)
+        for each, known in (("dan", subjects), ("amy", ()), ("eve", ()))
+    ]
+    found = explained(of_team(a_rule(), people=People(team), issuers={issuer.iss: issuer}))
+    by_id = {each.id: each for each in found.deciders}
+    decider = by_id[person_id]
+    assert (decider.channels, decider.would, decider.signs_in) == (channels, would, signs_in)
+
+
+def test_a_user_of_slack_is_no_way_in() -> None:
+    """There is none yet: who may decide only there can't."""
+    member = Member(
+        tenant="default",
+        id="amy",
+        groups=frozenset({"treasury"}),
+        slack=(SlackUser(team="T1", user="U1"),),
+    )
+    found = explained(of_team(a_rule(channels=frozenset({"slack"})), people=People([member])))
+    assert why_not(found, "amy") == "has no way in through slack"
+
+
 def test_strangers_sign_in_for_a_decision() -> None:
     """Where their issuer lets them."""
     rule = a_rule(step_up=True)
     nobody = {"people": People([]), "approvers": {}}
     assert explained(of_team(rule, issuers={"https://x": ISSUER}, **nobody)).strangers == ()
     assert explained(of_team(rule, issuers={"https://x": SIGNS_IN}, **nobody)).strangers == ("treasury",)
+    on_pages = structs.replace(SIGNS_IN, audience=None)
+    claims_nothing = structs.replace(on_pages, groups_claim=None)
+    for issuer, groups in ((on_pages, ("treasury",)), (claims_nothing, ())):
+        assert explained(of_team(a_rule(), issuers={"https://x": issuer}, **nobody)).strangers == groups
+        only_api = a_rule(channels=frozenset({"api"}))
+        assert explained(of_team(only_api, issuers={"https://x": issuer}, **nobody)).strangers == ()
 
 
 @pytest.mark.parametrize(
