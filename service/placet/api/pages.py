@@ -18,7 +18,10 @@ _BEGIN = (
     "A runtime asks with `POST /v1/approvals`, waits with `GET /v1/approvals/{id}?wait=30`, and consumes the"
     " grant before the tool runs. Whoever runs this service makes its credential:"
     " `placet clients create NAME --scopes request,consume`.\n\n"
-    "An approver lists what waits with `placet approvals list --status pending`, and decides with"
+    "An approver decides in the inbox, at `/inbox`. They sign in there with their organisation's login where"
+    " this service knows one, else with a link, which whoever runs it makes on its machine:"
+    " `placet signin ID`.\n\n"
+    "In a terminal they list what waits with `placet approvals list --status pending`, and decide with"
     " `placet approvals approve ID` or `reject ID`. Their credential, from"
     " `placet approvers create ada@example.com`, goes into `PLACET_TOKEN`, this address into `PLACET_URL`."
 )

@@ -107,7 +107,9 @@ def test_the_front_page_leads_to_what_there_is() -> None:
 def test_the_front_page_says_how_to_begin() -> None:
     """With commands that the command line knows, and calls that the API has."""
     commands = re.findall("<code>placet (.*?)</code>", PAGES["front"])
-    assert len(commands) == 4
+    assert len(commands) == 5
+    assert "placet signin ID" in PAGES["front"]
+    assert "decides in the inbox, at /inbox" in READ["front"].text
     for command in commands:
         parser.parse(shlex.split(command))
     calls = re.findall(r"<code>(GET|POST) (/v1/.*?)</code>", PAGES["front"])
