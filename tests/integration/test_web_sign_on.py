@@ -18,10 +18,10 @@ from placet.store.sessions import Sessions
 from tests.browsing import Browser, words
 from tests.factories import ManualClock
 from tests.harness import BASE_URL, opened
-from tests.issuer import a_key
-from tests.provider import CLIENT_ID, SECRET, address_in, returned, signed_on
+from tests.issuer import a_key, serving
+from tests.provider import CLIENT_ID, SECRET, Provider, address_in, returned, signed_on
 from tests.rulefiles import Files
-from tests.signing_on import POLICY, Scene, signing_on
+from tests.signing_on import POLICY, Scene, signing_on, written
 from tests.tools import until
 
 ELSEWHERE = "This sign-in was not begun in this browser, or is over already."
@@ -541,6 +541,20 @@ class TestWhoeverKeepsOthersWaiting:
         assert "can't be reached. Try again in a moment." in words(refused[0])
         held.set()
         assert sorted([(await each).status_code for each in ways]) == [303] * OF_ONE_MAX + [503] * 2
+
+
+async def test_before_anybody_can_ask_nobody_signs_in(
+    client: Redis, ring_directory: Path, tmp_path: Path, clock: ManualClock
+) -> None:
+    """Which is said: the store is not at fault."""
+    async with serving() as server:
+        files = Files(tmp_path, POLICY, written(server, tmp_path / "secret"))
+        async with opened(client, ring_directory, clock, rules=files.source) as h:
+            answer = await Browser(h).post("/signin/login", {"next": "/inbox"})
+            assert (answer.status_code, "No agent can ask for anything yet" in words(answer)) == (404, True)
+            await h.client("runtime")
+            Provider(server, clock)
+            assert (await Browser(h).post("/signin/login", {"next": "/inbox"})).status_code == 200
 
 
 async def test_a_session_is_of_one_tenant(

@@ -130,6 +130,10 @@ class Snapshot(Struct, frozen=True, kw_only=True):
         return self.rules
 
 
+class NobodyYet(Exception):  # noqa: N818 - told to whoever comes first
+    """A tenant has no principals, nor had any."""
+
+
 class Directory:
     """The principals of all tenants.
 
@@ -243,12 +247,16 @@ class Directory:
         """The issuer of this name as its tenant's rules of now have it.
 
         Raises:
+            NobodyYet: Nobody can ask anything in its tenant, and so nobody can decide anything there.
             StoreUnavailable: The store could not be asked, or this replica has not got the tenant's rules.
             InternalError: The tenant's roll is spoilt.
         """
         for own in self.sign_ins:
             if own.sign_in is not None and own.sign_in.name == name:
-                found = (await self.snapshot(own.tenant)).authority.issuers.get(own.iss)
+                snapshot = await self.snapshot(own.tenant)
+                if snapshot.epoch == 0:
+                    raise NobodyYet
+                found = snapshot.authority.issuers.get(own.iss)
                 return found if found is not None and found.sign_in == own.sign_in else None
         return None
 

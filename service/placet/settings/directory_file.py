@@ -135,7 +135,7 @@ def _sign_in(iss: str, above: Table) -> SignIn | None:
         name=name or "",
         client_id=client_id or "",
         client_secret_file=table.text("client_secret_file"),
-        label=label or (urlsplit(iss).hostname if _is_safe_url(iss) else "") or iss,
+        label=label or iss.partition("://")[2].rstrip("/") or iss,
         scopes=tuple(word for word in _words(table, "scopes") or DEFAULT_SCOPES if word != _OPENID),
         acr_values=_words(table, "acr_values"),
     )

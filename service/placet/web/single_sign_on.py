@@ -13,6 +13,7 @@ from litestar.params import FromPath
 from msgspec import UNSET, structs
 
 from placet.application.code_flow import Flow
+from placet.application.directory import NobodyYet
 from placet.application.sessions import Session
 from placet.application.sign_on import NotSignedOn, Returned, SignedOn
 from placet.domain.errors import IssuerUnavailable, PlacetError, Unauthenticated
@@ -93,7 +94,11 @@ async def _issuer(use: Pages, name: str) -> Issuer:
     Raises:
         Refused: There is none.
     """
-    issuer = await use.directory.sign_in(name)
+    try:
+        issuer = await use.directory.sign_in(name)
+    except NobodyYet:
+        words = "No agent can ask for anything yet, so there is nothing to decide. Come back once one can."
+        raise Refused(notice("Nothing is here yet", words, 404)) from None
     if issuer is None:
         raise Refused(notice("Nothing is here", "Nobody signs in this way.", 404))
     return issuer
