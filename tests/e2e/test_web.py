@@ -273,6 +273,28 @@ async def test_by_keyboard_alone(stage: Stage, browser: Browser, cast: Cast) -> 
     await expect(page.locator(".state")).to_contain_text("approved")
 
 
+async def test_a_draft_waits_for_whoever_wrote_it(stage: Stage, browser: Browser, cast: Cast) -> None:
+    """Through a sign-out in between, in this window; nobody else gets it, and it goes with the decision."""
+    (runtime,), (ann,), (bob,) = await cast.client(), await cast.approver(), await cast.approver("bob")
+    asked = await runtime.asked()
+    _, page, complaints = await opened(browser, await invited(stage, ann))
+    await page.wait_for_url("**/inbox")
+    card, comment = f"{stage.replicas[0].url}/a/{asked['id']}", page.locator("#comment")
+    await page.goto(card)
+    await comment.fill("as agreed")
+    for person, draft in ((bob, ""), (ann, "as agreed")):
+        await page.get_by_role("button", name="Sign out").click()
+        await page.wait_for_url("**/signin")
+        await page.goto(await invited(stage, person))
+        await page.wait_for_url("**/inbox")
+        await page.goto(card)
+        await expect(comment).to_have_value(draft)
+    await page.get_by_role("button", name="Reject").click()
+    await expect(page.locator(".state")).to_contain_text("rejected")
+    assert await page.evaluate("Object.keys(sessionStorage).filter(key => key.startsWith('comment:'))") == []
+    assert complaints == []
+
+
 async def test_those_that_were_opened_are_approved_together(
     stage: Stage, browser: Browser, cast: Cast
 ) -> None:

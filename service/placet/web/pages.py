@@ -23,13 +23,15 @@ class Who(Struct, frozen=True):
     Attributes:
         name: What they are called.
         csrf: What their forms carry.
-        line: Tells the scripts of pages whose they are.
+        line: Tells the scripts of pages of which session they are.
+        person: And of whom.
         anew: How they sign in again, where it is time to.
     """
 
     name: str
     csrf: str
     line: str
+    person: str
     anew: SignIn | None = None
 
 
@@ -48,6 +50,7 @@ def who(session: Session) -> Who:
         name=name,
         csrf=session.csrf,
         line=state_of("line", session.csrf),
+        person=state_of("person", principal.tenant, principal.field),
         anew=None if signer is None else signer.sign_in,
     )
 

@@ -56,7 +56,7 @@ follow((type, data) => {
   anew();
 });
 // A draft waits for whoever wrote it, also where a sign-in came between; once nothing is asked any more it goes.
-const draft = `comment:${card.dataset.line}:${card.dataset.id}`;
+const draft = `comment:${card.dataset.person}:${card.dataset.id}`;
 const comment = form?.elements.comment;
 addEventListener("pagehide", () => {
   if (comment?.value) sessionStorage.setItem(draft, comment.value);
