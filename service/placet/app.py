@@ -166,6 +166,7 @@ def _response(error: PlacetError) -> Response[bytes]:
     headers = {
         "cache-control": "no-store",
         "x-content-type-options": "nosniff",
+        "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
         **{name.decode(): value.decode() for name, value in answer.headers},
     }
     media_type = answer.content_type.decode()
