@@ -35,12 +35,19 @@ Path = tuple[str | int, ...]
 class Fault(Struct, frozen=True, kw_only=True):
     """What is wrong at a place in a file, as a sentence that says what to write instead.
 
-    One that ``warns`` keeps nothing from being used.
+    One that ``warns`` keeps nothing from being used. ``unsure`` is what reads as if it were not there because
+    of it, where that is not the place itself.
     """
 
     path: Path
     message: str
     warns: bool = False
+    unsure: tuple[Path, ...] | None = None
+
+    @property
+    def hidden(self) -> tuple[Path, ...]:
+        """The places of which nobody knows what their author means."""
+        return (self.path,) if self.unsure is None else self.unsure
 
 
 class SignIn(Struct, frozen=True, kw_only=True):

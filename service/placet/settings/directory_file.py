@@ -70,6 +70,17 @@ def read(root: Table) -> DirectoryFile:
     return DirectoryFile(members=tuple(members.values()), issuers=issuers, revision=revision or 0)
 
 
+def says_who_is_in(place: Path) -> bool:
+    """Whether what stands at a place says who is in which group, as far as rules ask."""
+    match place:
+        case "people", int(), str(member), *_:
+            return member in {"id", "groups", "tenant"}
+        case "issuers", str(), str(member), *_:
+            return member in {"groups_claim", "tenant"}
+        case _:
+            return place[:1] in {(), ("people",), ("issuers",)}
+
+
 def _issuers(root: Table) -> Iterator[tuple[str, Issuer]]:
     tables = root.table("issuers", "the table of issuers")
     if tables is None:

@@ -51,7 +51,10 @@ class PolicyFile(Struct, frozen=True, kw_only=True):
 
 
 def read(root: Table) -> PolicyFile:
-    """What a policy file says, as far as it is right; what is wrong is noted in its table."""
+    """What a policy file says, as far as it is right; what is wrong is noted in its table.
+
+    A rule in which something is wrong is read as well as it can be: the rest of it can be judged.
+    """
     revision = root.whole("revision", 1, REVISION_MAX)
     floors = {table.path: _floor(table) for table in root.tables("capabilities", "a floor")}
     rules = {}
@@ -85,7 +88,7 @@ def _rule(table: Table) -> Rule | None:
         message = "A rule's name has 128 letters, digits and ._:- at most, and begins with a letter or digit."
         table.fault(message, "name")
     lists = {names: _patterns(table, names, names) for names in Names}
-    complete = table.required("name", "capabilities", "approvers")
+    table.required("name", "capabilities", "approvers")
     approvers = _approvers(table)
     terms = Terms(
         rule=name or "",
@@ -103,10 +106,10 @@ def _rule(table: Table) -> Rule | None:
         tell=_told(table),
         escalation=_escalation(table),
     )
-    blocks = [_stricter(each) for each in table.tables("stricter", "a stricter block")]
+    blocks = tuple(_stricter(each) for each in table.tables("stricter", "a stricter block"))
     table.end()
     capabilities = lists[Names.CAPABILITIES]
-    if not complete or name is None or capabilities is None or approvers is None or None in blocks:
+    if capabilities is None or approvers is None:
         return None
     return Rule(
         terms=terms,
@@ -114,7 +117,7 @@ def _rule(table: Table) -> Rule | None:
         tenants=lists[Names.TENANTS] or _ANY,
         clients=lists[Names.CLIENTS] or _ANY,
         surfaces=lists[Names.SURFACES] or _ANY,
-        stricter=tuple(block for block in blocks if block is not None),
+        stricter=blocks,
     )
 
 
@@ -222,11 +225,10 @@ def _escalation(table: Table) -> Escalation | None:
     return Escalation(after_ms=after_ms, groups=frozenset(called), gives_up=gives_up)
 
 
-def _stricter(table: Table) -> Stricter | None:
+def _stricter(table: Table) -> Stricter:
     when = _when(table)
-    complete = table.required("when")
-    named = table.has("approvers")
-    approvers = _approvers(table) if named else None
+    table.required("when")
+    approvers = _approvers(table)
     block = Stricter(
         when=when or When(),
         approvers=UNSET if approvers is None else approvers,
@@ -242,9 +244,10 @@ def _stricter(table: Table) -> Stricter | None:
         step_up=_or_unset(table.flag("step_up")),
     )
     if set(table.names()) <= {"when"}:
-        table.fault("It tightens nothing: write what is stricter then, as in quorum = 2, or remove it.")
+        message = "It tightens nothing: write what is stricter then, as in quorum = 2, or remove it."
+        table.fault(message, unsure=())
     table.end()
-    return block if complete and when is not None and named == (approvers is not None) else None
+    return block
 
 
 def _greatest(table: Table, member: str) -> int | UnsetType:

@@ -103,14 +103,15 @@ def load(policy: FilePath | None, directory: FilePath | None, limits: Limits) ->
     listed = people.read(directory_file.read, directory_file.DirectoryFile())
     ruled = rules.read(policy_file.read, policy_file.PolicyFile())
     _tell_swapped(rules, people)
-    everybody = People(() if people.is_faulty else listed.members)
+    everybody = People(listed.members)
     for fault in checks.faults_of(
-        {path: rule for path, rule in ruled.rules.items() if not rules.is_faulty_at(path)},
+        ruled.rules,
         ruled.floors,
-        None if people.is_faulty else everybody,
+        everybody if people.tells(directory_file.says_who_is_in) else None,
         listed.issuers,
         limits,
         listed=directory is not None,
+        unsure=rules.unsure,
     ):
         rules.faults.append(fault)
     unusable = tuple(people.look_at_secrets(listed.issuers))
@@ -148,14 +149,14 @@ class _File:
         """What shows that it is of the other kind."""
 
     @property
-    def is_faulty(self) -> bool:
-        """Whether anything is wrong with it."""
-        unusable = self._unreadable is not None or self.is_other is not None
-        return unusable or any(not fault.warns for fault in self.faults)
+    def unsure(self) -> tuple[Path, ...]:
+        """The places of which nobody knows what their author means."""
+        return tuple(place for fault in self.faults if not fault.warns for place in fault.hidden)
 
-    def is_faulty_at(self, path: Path) -> bool:
-        """Whether anything is wrong at a place or below it."""
-        return any(fault.path[: len(path)] == path and not fault.warns for fault in self.faults)
+    def tells(self, matters: Callable[[Path], bool]) -> bool:
+        """Whether it could be read, with nothing wrong at any place that matters."""
+        is_read = self._unreadable is None and self.is_other is None
+        return is_read and not any(map(matters, self.unsure))
 
     def read(self, reader: Callable[[Table], _T], nothing: _T) -> _T:
         """What it says; ``nothing`` where there is none that can be read, or one of the other kind."""

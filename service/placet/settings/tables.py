@@ -3,7 +3,7 @@
 A member that is wrong reads as if it were not there, so that one mistake is told once.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, time
 from enum import StrEnum
 from typing import Any, Final, TypeVar
@@ -51,9 +51,19 @@ class Table:
         self._asked_for.add(name)
         return name in self._members
 
-    def fault(self, message: str, *steps: str | int, warns: bool = False) -> None:
-        """Note what is wrong with the table, or with what is so many steps below it."""
-        self._faults.append(Fault(path=(*self.path, *steps), message=message, warns=warns))
+    def fault(
+        self, message: str, *steps: str | int, warns: bool = False, unsure: Iterable[str] | None = None
+    ) -> None:
+        """Note what is wrong with the table, or with what is so many steps below it.
+
+        Args:
+            message: What, and what to write instead.
+            steps: Where, from the table.
+            warns: Whether it can be used all the same.
+            unsure: The table's members that can't be known for it; that place, where nothing is said.
+        """
+        hidden = None if unsure is None else tuple((*self.path, name) for name in unsure)
+        self._faults.append(Fault(path=(*self.path, *steps), message=message, warns=warns, unsure=hidden))
 
     def note(self, fault: Fault) -> None:
         """Note a fault that was found elsewhere."""
@@ -171,10 +181,11 @@ class Table:
         unknown = {name: nearest(name, known) for name in self._members if name not in self._asked_for}
         for names, message in self._missing:
             if set(unknown.values()).isdisjoint(names):
-                self.fault(message)
-        for name in unknown:
+                self.fault(message, unsure=names)
+        for name, near in unknown.items():
             hint = meant(name, known) or f"; there {'is' if len(known) == 1 else 'are'} {', '.join(known)}."
-            self.fault(f"{self._what.capitalize()} has no {shown(name)}{hint}", name)
+            said = f"{self._what.capitalize()} has no {shown(name)}{hint}"
+            self.fault(said, name, unsure=(name,) if near is None else (name, near))
 
     def _typed(self, name: str, kind: type, remedy: Callable[[object], str]) -> object:
         if not self.has(name):

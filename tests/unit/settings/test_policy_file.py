@@ -19,7 +19,7 @@ from placet.domain.rules import (
 )
 from placet.settings.rule_files import RulesInvalid
 from tests.faulty import cases
-from tests.rulefiles import TREASURY, Files, block, rule
+from tests.rulefiles import DIRECTORY, TREASURY, Files, block, rule
 
 WHOLE = """
 revision = 7
@@ -170,9 +170,57 @@ def test_what_is_no_toml_is_told(files: Files) -> None:
     assert files.problems() == ['policy.toml:5: A text stands in quotes: write "refunds".']
 
 
-def test_a_table_that_says_nothing_of_its_name_is_told_once(files: Files) -> None:
-    """A mistake in one member is no reason to complain of others."""
-    files.write(rule('comment = "x"', "quorum = 9", *block("quorum = 1")))
+def said(files: Files, text: str, directory: str | None = DIRECTORY) -> list[str]:
+    """The line of each problem, with how it begins."""
+    files.write(text, directory)
+    problems = (each.removeprefix("policy.toml:") for each in files.problems())
+    return [" ".join(each.split()[:4]) for each in problems]
+
+
+def test_every_mistake_is_told_at_once(files: Files) -> None:
+    """One in a member is no reason to be silent on others of the same rule."""
+    text = rule('comment = "x"', "zzz = 1", "quorum = 9", *block("quorum = 10"))
+    assert said(files, text) == [
+        "5: comment can't be",
+        "6: A rule has",
+        "7: It takes 9",
+        "10: It takes 10",
+    ]
+    text = rule(
+        'comment = "x"', *block("rejections = 3", "zzz = 1"), approvers='approvers = { groups = ["x"] }'
+    )
+    assert said(files, text) == [
+        "4: Nobody in the",
+        "5: comment can't be",
+        "8: A stricter block",
+        "9: A stricter block",
+    ]
+    unnamed = rule("quorum = 9").replace("name =", "# name =") + rule(name="b", approvers="approvers = {}")
+    assert said(files, unnamed) == ["1: A rule needs", "5: It takes 9", "9: Nobody could decide:"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        rule("quorom = 3", 'channels = ["slack"]', "rejections = 2"),
+        rule('quorum = "9"', "self_approval = true", *block("quorum = 1")),
+        rule("rejectons = 3", *block("rejections = 2")),
+        rule("quorum = 4", 'escalat = { after = "5m", groups = ["platform"] }'),
+        rule("quorum = 4", 'escalate = { after = 5, groups = ["platform"] }'),
+        rule('escalate = { after = "20m", groups = ["cfo"] }', 'expires_in = { defalt = "1h" }'),
+        rule('escalate = { after = "20m", groups = ["cfo"] }', "expires_in = 1"),
+        rule(*block('approvers = { groups = "cfo" }', "quorum = 2")),
+        rule(*block("quorum = 9", when='risc = ["high"]')),
+        rule('tenants = "eu"', "quorum = 9"),
+        rule('capabilities = "a"', "quorum = 9", name="b").replace('capabilities = ["a.*"]\n', ""),
+        rule('surfaces = "x"', name="a") + rule(name="b"),
+        rule('surfaces = ["x"]', name="a") + rule('surfces = ["y"]', name="b") + rule(name="c"),
+        rule('channels = "web"', "step_up = true"),
+    ],
+)
+def test_what_rests_on_a_mistake_is_not_told(files: Files, text: str) -> None:
+    """Mended, it would be gone, or another."""
+    files.write(text)
     assert len(files.problems()) == 1
 
 

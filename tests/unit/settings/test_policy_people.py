@@ -132,7 +132,29 @@ def test_people_who_are_called_later_are_counted(files: Files) -> None:
     assert files.problems() == []
 
 
-def test_a_broken_directory_is_no_reason_to_doubt_the_rules(files: Files) -> None:
-    """Who is in which group can't be said then, and is not."""
-    files.write(rule("quorum = 9"), DIRECTORY + "x = 1\n")
-    assert [each.partition(":")[0] for each in files.problems()] == ["directory.toml"]
+@pytest.mark.parametrize(
+    ("old", "new", "is_told"),
+    [
+        ("", "x = 1\n", True),
+        ('name = "Ann Marsh"', "nme = 1", True),
+        ('owns = ["nightly"]', "owns = 5", True),
+        ('id = "cy"', 'id = "ann"', False),
+        ('id = "cy"\n', "", False),
+        ('groups = ["treasury", "cfo"]', "groups = 1", False),
+        ('groups = ["treasury", "cfo"]', "grups = 1", False),
+        ('id = "cy"', 'id = "cy"\ntenant = 1', False),
+        ("", 'issuers."https://x" = 1\n', False),
+        ("", "issuers = 1\n", False),
+        ("", "peeple = 1\n", False),
+        ("", 'issuers."https://x" = { audience = "p", groups_claim = 1 }\n', False),
+        ("", 'issuers."https://x" = { audience = "p", label = 1 }\n', True),
+        ("", "= 1\n", False),
+    ],
+)
+def test_rules_are_held_against_a_directory_that_says_who_is_there(
+    files: Files, old: str, new: str, *, is_told: bool
+) -> None:
+    """Where it can't be told who is in which group, nothing is said of that."""
+    files.write(rule("quorum = 9"), DIRECTORY.replace(old, new) if old else new + DIRECTORY)
+    found = ["policy.toml"] if is_told else []
+    assert [each.partition(":")[0] for each in files.problems()] == [*found, "directory.toml"]

@@ -3,9 +3,10 @@
 Paths begin at the file's root, as the file has them: ``("rules", 2, "stricter", 0, "quorum")``.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from placet.domain.checks import order, reach, terms
+from placet.domain.checks.unsure import Unsure, held_against
 from placet.domain.limits import Limits
 from placet.domain.people import Fault, Issuer, Path, People
 from placet.domain.rules import Floor, Rule
@@ -19,8 +20,9 @@ def faults_of(
     limits: Limits,
     *,
     listed: bool,
+    unsure: Collection[Path] = (),
 ) -> Iterator[Fault]:
-    """What is wrong with rules that are well-formed each.
+    """What is wrong with rules, as far as they are well-formed.
 
     Args:
         rules: In their order, by where each is in the file.
@@ -29,17 +31,13 @@ def faults_of(
         issuers: Its issuers, by ``iss``.
         limits: The service's own bounds.
         listed: Whether there is a directory at all.
+        unsure: Places in the rules where something else is wrong already.
     """
-    yield from order.faults_of(rules)
+    doubt = Unsure(unsure)
+    yield from order.faults_of({path: rule for path, rule in rules.items() if doubt.is_named(path)})
     for path, rule in rules.items():
         alone = list(terms.faults_of(path, rule, floors.values(), limits))
         among = () if people is None else tuple(reach.faults_of(path, rule, people, issuers, listed=listed))
         wrong = {fault.path for fault in (*alone, *among) if not fault.warns}
-        yield from (fault for fault in alone if _held_against(path, fault) not in wrong)
-        yield from among
-
-
-def _held_against(path: Path, fault: Fault) -> Path | None:
-    """The member of its rule that a block's is judged by: while that is wrong, none is looser."""
-    below = fault.path[len(path) :]
-    return (*path, *below[2:]) if below[:1] == ("stricter",) else None
+        found = (*(fault for fault in alone if held_against(path, fault) not in wrong), *among)
+        yield from (fault for fault in found if doubt.is_sure(path, rule, fault))

@@ -6,15 +6,16 @@ from msgspec import Struct
 
 from placet.domain.model import ActorKind, Effect, Risk
 from placet.domain.people import Path
-from placet.domain.rules import Claims, Rule, Terms, tightened
+from placet.domain.rules import Claims, Rule, Stricter, Terms, tightened
 
 
 class Case(Struct, frozen=True, kw_only=True):
-    """Terms that can hold: of which block (a path below the rule's), and when, in words."""
+    """Terms that can hold: where (a path below the rule's), when, in words, and by which block alone."""
 
     place: Path
     when: str
     terms: Terms
+    block: Stricter | None = None
 
 
 def combined(rule: Rule) -> Iterator[Case]:
@@ -26,7 +27,8 @@ def combined(rule: Rule) -> Iterator[Case]:
     """
     yield Case(place=(), when="under this rule", terms=rule.terms)
     for number, block in enumerate(rule.stricter):
-        yield Case(place=("stricter", number), when="under this block", terms=tightened(rule.terms, block))
+        terms = tightened(rule.terms, block)
+        yield Case(place=("stricter", number), when="under this block", terms=terms, block=block)
     types = tuple(sorted({each for block in rule.stricter for each in block.when.types}))
     for effect in (Effect.DESTRUCTIVE, Effect.EXTERNAL):
         for kind in ActorKind:

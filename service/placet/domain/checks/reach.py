@@ -36,9 +36,7 @@ def faults_of(
     for place, among in _named(rule):
         yield from _faults_of_groups((*path, *place), among, members, claimed=claimed)
         yield from _faults_of_people((*path, *place), among, members)
-    found = _short(rule, tenants, people, listed=listed)
-    if found is not None:
-        case, message = found
+    for case, message in _short(rule, tenants, people, listed=listed):
         member = "rejections" if case.terms.rejections > case.terms.quorum else "quorum"
         # Groups of an issuer's count for whoever is in no directory, and they for no quorum above one.
         warns = claimed and case.terms.quorum == 1 and member == "quorum"
@@ -109,33 +107,53 @@ def _meant(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-def _short(rule: Rule, tenants: list[str], people: People, *, listed: bool) -> tuple[Case, str] | None:
-    """The simplest case in which there are not enough people, in words."""
+def _short(rule: Rule, tenants: list[str], people: People, *, listed: bool) -> Iterator[tuple[Case, str]]:
+    """The simplest case in which there are not enough people, and blocks that want too many by themselves."""
+    is_first = True
     for case in combined(rule):
-        entitled = {tenant: _entitled(people.of(tenant), case.terms) for tenant in tenants}
-        if case.terms.quorum == 1:
-            named = _named_only(case.terms)
-            if named is not None and len(named) < case.terms.rejections:
-                return case, (
-                    f"It takes {case.terms.rejections} people to reject {case.when}, and "
-                    f"{_listed(named)}: write a lower number."
-                )
-            if tenants and not any(entitled.values()) and _narrows_to_members(case.terms, people):
-                return case, (
-                    f"Nobody in the directory is among all whom this asks for {case.when}: whoever decides "
-                    "must be among the approvers of the rule and of each block. Name some that are in both."
-                )
-            continue
-        wanted = max(case.terms.quorum, case.terms.rejections)
-        if not tenants:
-            return case, f"It takes {wanted} people {case.when}, all of {_nowhere(rule, listed=listed)}."
-        for tenant, members in entitled.items():
-            if len(members) < wanted:
-                able = _listed([member.id for member in members], " be among them")
-                return case, (
-                    f"It takes {wanted} people {case.when}, and in tenant {tenant!r} {able}: enter more in "
-                    "the directory, or write a lower number."
-                )
+        block, wanted = case.block, _wanted(case.terms)
+        if is_first or (block is not None and wanted in {block.quorum, block.rejections}):
+            message = _too_few(rule, case, tenants, people, listed=listed)
+            if message is not None:
+                is_first = False
+                yield case, message
+
+
+def _wanted(terms: Terms) -> int:
+    return max(terms.quorum, terms.rejections)
+
+
+def _too_few(rule: Rule, case: Case, tenants: list[str], people: People, *, listed: bool) -> str | None:
+    """That there are not enough people in a case; ``None`` where there may be."""
+    entitled = {tenant: _entitled(people.of(tenant), case.terms) for tenant in tenants}
+    if case.terms.quorum == 1:
+        return _nobody(case, entitled, people)
+    wanted = _wanted(case.terms)
+    if not tenants:
+        return f"It takes {wanted} people {case.when}, all of {_nowhere(rule, listed=listed)}."
+    for tenant, members in entitled.items():
+        if len(members) < wanted:
+            able = _listed([member.id for member in members], " be among them")
+            return (
+                f"It takes {wanted} people {case.when}, and in tenant {tenant!r} {able}: enter more in "
+                "the directory, or write a lower number."
+            )
+    return None
+
+
+def _nobody(case: Case, entitled: Mapping[str, Sequence[Member]], people: People) -> str | None:
+    """The same where one person approves."""
+    named = _named_only(case.terms)
+    if named is not None and len(named) < case.terms.rejections:
+        rejections = case.terms.rejections
+        return (
+            f"It takes {rejections} people to reject {case.when}, and {_listed(named)}: write a lower number."
+        )
+    if entitled and not any(entitled.values()) and _narrows_to_members(case.terms, people):
+        return (
+            f"Nobody in the directory is among all whom this asks for {case.when}: whoever decides must be "
+            "among the approvers of the rule and of each block. Name some that are in both."
+        )
     return None
 
 
