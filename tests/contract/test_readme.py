@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import fields
 
+from placet.application.commands import Create
 from placet.domain.canonical import canonicalize, sha256_hex
 from placet.domain.error_docs import markdown_table
 from placet.tokens.claims import ApproverClaim
@@ -22,6 +24,15 @@ def test_the_table_of_errors_is_the_one_table() -> None:
     """The README's table is made from the error classes."""
     shown = README.split("<!-- errors -->\n")[1].split("<!-- /errors -->")[0]
     assert shown.strip() == markdown_table().strip()
+
+
+def test_the_table_of_members_has_all_that_a_question_can_say() -> None:
+    """Each once, with what is there where it is left out."""
+    table = README.split("<!-- members -->\n")[1].split("<!-- /members -->")[0]
+    rows = {row.split("`")[1]: row for row in table.strip().splitlines()[2:]}
+    assert sorted(rows) == sorted(Create.__struct_fields__)
+    required = {name for name, row in rows.items() if row.endswith("| required |")}
+    assert required == {field.name for field in fields(Create) if field.required}
 
 
 @pytest.fixture(scope="module")
