@@ -47,6 +47,17 @@ async def test_a_new_tenant_begins_with_what_is_in_force(replica: Replica, files
     assert (await command.services.directory.snapshot("new")).rules is None
 
 
+async def test_before_it_begins_nobody_is_judged(
+    alone: Replica, files: Files, caplog: pytest.LogCaptureFixture
+) -> None:
+    """By the files here neither; the log says what is missing, which is no fault of this replica's."""
+    h = await alone(files)
+    assert (await h.services.directory.snapshot("default")).rules is None
+    assert caplog.messages[-1] == "a tenant has neither client nor approver yet"
+    await h.client()
+    assert (await h.services.directory.snapshot("default")).rules is not None
+
+
 async def test_a_tenant_that_was_removed_begins_anew_with_it(alone: Replica, files: Files) -> None:
     """Nothing of it is left, so it is a new one."""
     h = await alone(files)

@@ -325,7 +325,10 @@ class Directory:
         snapshot = Snapshot.of(tenant, roll.epoch, principals.values(), rulebook)
         if rulebook is None:  # not kept: whoever calls next looks again
             self.forget(tenant)
-            _log.error("this replica has not got a tenant's rules", extra={"tenant": tenant})
+            if roll.is_blank:
+                _log.warning("a tenant has neither client nor approver yet", extra={"tenant": tenant})
+            else:
+                _log.error("this replica has not got a tenant's rules", extra={"tenant": tenant})
             return snapshot
         known = self._snapshots.get(tenant)
         if known is None or known.epoch < roll.epoch:  # replies of two reads may come in either order

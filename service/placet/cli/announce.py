@@ -112,9 +112,11 @@ async def _person(service: Running) -> tuple[str, str]:
     if service.settings.rules.directory_file is None:
         return "you@example.com", "you"
     with suppress(StoreUnavailable, InternalError, RulesInvalid):
-        here = directory_here(service.settings)
+        here, services = directory_here(service.settings), service.services
+        begun = await services.store.registry.tenants()
         for member in () if here is None else here.people.members:
-            if member.id not in (await service.services.directory.snapshot(member.tenant)).approvers:
+            is_new = member.tenant not in begun
+            if is_new or member.id not in (await services.directory.snapshot(member.tenant)).approvers:
                 tenant = "" if member.tenant == "default" else f" --tenant {member.tenant}"
                 return f"{shlex.quote(visible(member.id))}{tenant}", visible(member.name or member.id)
     return "ID", "an id of your directory"

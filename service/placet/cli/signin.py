@@ -42,8 +42,7 @@ def signin(args: argparse.Namespace, context: Context) -> int:
                     f"An issuer signs people in here: they begin at {url}/inbox.", Exit.USAGE
                 ) from closed
             except Unauthenticated as unknown:
-                is_new = not snapshot.epoch and settings.rules.directory_file is not None
-                raise Stop(_unknown_yet(args) if is_new else _nobody(args.person)) from unknown
+                raise Stop(_nobody(args.person) if snapshot.epoch else _nobody_yet(args)) from unknown
 
     link = f"{url}/signin#{asyncio.run(work())}"
     out = context.console.out
@@ -74,10 +73,11 @@ def _nobody(person: str) -> str:
     )
 
 
-def _unknown_yet(args: argparse.Namespace) -> str:
-    """What is said where nobody was ever entered: the first credential brings the files in force."""
+def _nobody_yet(args: argparse.Namespace) -> str:
+    """What is said where nobody was ever entered: a tenant has a directory from its first credential on."""
     tenant = "" if args.tenant == "default" else f" --tenant {shlex.quote(visible(args.tenant))}"
+    create = f"`{placet()} clients create NAME --scopes request,consume{tenant}`"
     return (
-        f"Tenant {visible(args.tenant)} has no client and no approver yet, and knows nobody of the directory "
-        f"before it has: make one, as with `{placet()} clients create NAME --scopes request,consume{tenant}`."
+        f"Tenant {visible(args.tenant)} has no client and no approver yet, and before that knows nobody of "
+        f"a directory either: make one, as with {create}."
     )

@@ -12,7 +12,7 @@ from placet.cli.announce import announce
 from placet.cli.console import Console
 from placet.cli.context import Context
 from placet.domain.errors import StoreUnavailable
-from placet.domain.people import Issuer, SignIn
+from placet.domain.people import Issuer, People, SignIn
 from placet.settings import ServerSettings, Settings, StoreSettings, load
 from placet.settings.secret import Secret
 from placet.store.connection import Finding, Level
@@ -62,7 +62,8 @@ class Snapshots:
 
     async def snapshot(self, _tenant: str) -> Any:
         """Of any tenant."""
-        return SimpleNamespace(approvers=self._approvers, clients={})
+        authority = SimpleNamespace(approvers=self._approvers, people=People())
+        return SimpleNamespace(approvers=self._approvers, clients={}, authority=authority)
 
 
 def a_service(
@@ -184,7 +185,8 @@ async def hint(files: Files, *approvers: str) -> str:
     err = Screen(terminal=True)
     console = Console(Screen(terminal=False), err, {"NO_COLOR": "1"})
     context = Context(console=console, environ={"HOME": "/home/x"}, stdin=Screen(terminal=False))
-    service = a_service(load({"HOME": "/home/x", "PLACET_DIRECTORY_FILE": str(files.directory)}))
+    settings = load({"HOME": "/home/x", "PLACET_DIRECTORY_FILE": str(files.directory)})
+    service = a_service(settings, tenants=("default",))
     service.services.directory = Snapshots(*approvers)
     await announce(service, context)
     return next(" ".join(line.split()) for line in err.getvalue().splitlines() if "approvers create" in line)

@@ -91,6 +91,15 @@ def test_each_file_is_judged() -> None:
     )
 
 
+def test_what_is_lacking() -> None:
+    """Whatever is in force of which nothing is given, by its kind."""
+    one, other = a_stamp("a", 1), a_stamp("b", 2)
+    active = Generation(policy=one, directory=other)
+    assert NO_FILES.lacking(active) == (("policy", one), ("directory", other))
+    assert Generation(policy=other).lacking(active) == (("directory", other),)
+    assert active.lacking(active) == active.lacking(NO_FILES) == ()
+
+
 @given(GENERATIONS, GENERATIONS)
 def test_with_revisions_there_is_one_order(one: Generation, other: Generation) -> None:
     """Of two that differ and have revisions throughout, at most one can follow the other."""
