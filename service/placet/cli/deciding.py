@@ -128,7 +128,7 @@ def _looked_at(
         people.line(line)  # once more: the card may have scrolled away
     if args.comment is not None:
         for line in people.wrapped(
-            f"With the comment, which the agent can read: {in_quotes(visible(args.comment))}"
+            f"With the comment, which the agent can read: {in_quotes(visible(args.comment, prose=True))}"
         ):
             people.line(line)
     question = f"{decision.capitalize()} exactly this?" if made is None else "Approve it changed like this?"

@@ -10,6 +10,7 @@ Escaping for a medium (HTML, Slack's markup) comes after this and is not done he
 
 import re
 import unicodedata
+from collections.abc import Container
 from enum import StrEnum
 from typing import Final
 
@@ -23,10 +24,10 @@ from placet.domain.characters import (
     script_of,
 )
 from placet.domain.cutting import Cut, cut
+from placet.domain.marks import covers, is_astray, is_keycap, is_mark
 
 __all__ = [
     "POSITIONS_MAX",
-    "STACKED_MARKS_MAX",
     "Cut",
     "Finding",
     "Kind",
@@ -37,8 +38,6 @@ __all__ = [
     "visible",
 ]
 
-STACKED_MARKS_MAX: Final = 4
-"""Combining marks on one base beyond which they are a flood (UTS #39 §5.4 gives the same number)."""
 POSITIONS_MAX: Final = 100
 """Most positions kept in one finding; its count is exact all the same."""
 
@@ -60,11 +59,9 @@ _RIGHT_TO_LEFT: Final = re.compile(
 _BREAKS: Final = "\n\t"
 _ZWJ: Final = "\u200d"
 _EMOJI_STYLES: Final = frozenset("\ufe0e\ufe0f")
-_KEYCAP_BASES: Final = frozenset("0123456789#*")
-_KEYCAP: Final = "\u20e3"
 _BRAILLE_BLANK: Final = "\u2800"
-# Spaces of everyday typography: a reader takes them for what they are. Thin, hair and figure spaces hide.
-_EVERYDAY_SPACES: Final = " \u00a0\u202f\u3000"
+# Blanks of everyday typography: French sets them before its punctuation, Japanese between its words.
+_EVERYDAY_BLANKS: Final = "\u00a0\u202f\u3000"
 
 
 class Kind(StrEnum):
@@ -73,13 +70,17 @@ class Kind(StrEnum):
     BIDI = "bidi"
     """Reorders what is read: embeddings, overrides, isolates, marks (U+202E, U+2066 …)."""
     INVISIBLE = "invisible"
-    """Shows as nothing: zero-width, default-ignorable, tags, blanks that pass for a space or for nothing."""
+    """Shows as nothing: zero-width, default-ignorable, tags."""
+    BLANK = "blank"
+    """Passes for a space, and is another character: no-break, ideographic, thin ones, the Braille blank."""
     CONTROL = "control"
     """Has no agreed look: C0 and C1 controls, line separators, surrogates, private use, non-characters."""
     CONFUSABLE = "confusable"
     """A word that passes for a Latin one."""
+    OVERLAY = "overlay"
+    """Marks that are drawn across other characters, or around them."""
     COMBINING_FLOOD = "combining-flood"
-    """Combining marks stacked past reading, or with nothing to sit on but their neighbours."""
+    """Combining marks stacked past reading, or on what takes none: a figure, a blank, nothing at all."""
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -107,8 +108,8 @@ def says_something(text: str) -> bool:
     return any(unicodedata.category(char)[0] in "LNPS" for char in seen)
 
 
-def visible(text: str, *, multiline: bool = False) -> str:
-    """Spell out every character that hides, reorders, or passes for another.
+def visible(text: str, *, multiline: bool = False, prose: bool = False) -> str:
+    """Spell out every character that hides, reorders, covers, or passes for another.
 
     Different texts stay different: a ``⟨`` that would begin a false escape is spelled out too. Hence apply
     it once.
@@ -116,6 +117,9 @@ def visible(text: str, *, multiline: bool = False) -> str:
     Args:
         text: any text, lone surrogates included.
         multiline: keep line feeds and tabs as they are.
+        prose: keep the blanks of everyday typography. In a comment or a summary they say nothing, and a
+            reader who met their escapes in every French sentence would soon read none; in a name, an
+            identifier or an input they make another value.
 
     Returns:
         The text with each hazard of `Kind` as ``⟨U+XXXX⟩``. Of confusable words only the foreign letters
@@ -129,29 +133,31 @@ def visible(text: str, *, multiline: bool = False) -> str:
         if _LATIN_LETTER.search(word[0])
         for match in LATIN_LOOKALIKE.finditer(word[0])
     }
+    spelt = foreign | _hazards(text, prose=prose, spelt=foreign).keys()
 
     def show(match: re.Match[str]) -> str:
         char, position = match[0], match.start()
-        if char in kept:
-            return char
-        if position in foreign or text.startswith("⟨U+", position) or _hazard(text, position) is not None:
+        if char not in kept and (position in spelt or text.startswith("⟨U+", position)):
             return f"⟨U+{ord(char):04X}⟩"
         return char
 
     return (_NOT_ASCII if foreign else _UNUSUAL).sub(show, text)
 
 
-def findings(text: str) -> tuple[Finding, ...]:
+def findings(text: str, *, prose: bool = False) -> tuple[Finding, ...]:
     """Say what in a text could mislead its reader; line feeds and tabs alone could not.
+
+    Args:
+        text: any text.
+        prose: whether it is one in which the blanks of everyday typography mislead nobody.
 
     Returns:
         At most one finding per kind, in the order of `Kind`; empty for a harmless text.
     """
     found: dict[Kind, list[int]] = {}
-    for match in _UNUSUAL.finditer(text):
-        kind = None if match[0] in _BREAKS else _hazard(text, match.start())
-        if kind is not None:
-            found.setdefault(kind, []).append(match.start())
+    for position, kind in _hazards(text, prose=prose).items():
+        if text[position] not in _BREAKS:
+            found.setdefault(kind, []).append(position)
     words = [word.start() for word in _confusable_words(text)]
     if words:
         found[Kind.CONFUSABLE] = words
@@ -162,8 +168,21 @@ def findings(text: str) -> tuple[Finding, ...]:
     )
 
 
+def _hazards(text: str, *, prose: bool, spelt: Container[int] = ()) -> dict[int, Kind]:
+    """Judge each character where it stands; ``spelt``: where others are spelled out anyway."""
+    found: dict[int, Kind] = {}
+    for match in _UNUSUAL.finditer(text):
+        char, position = match[0], match.start()
+        kind = None if prose and char in _EVERYDAY_BLANKS else _hazard(text, position)
+        if kind is None and (position - 1 in found or position - 1 in spelt) and is_mark(char):
+            kind = Kind.COMBINING_FLOOD  # it would sit on an escape
+        if kind is not None:
+            found[position] = kind
+    return found
+
+
 def _hazard(text: str, position: int) -> Kind | None:
-    """Judge one character where it stands."""
+    """Judge one character where it stands, in a text that is no prose."""
     char = text[position]
     category = unicodedata.category(char)
     if char in BIDI_CONTROLS:
@@ -172,11 +191,20 @@ def _hazard(text: str, position: int) -> Kind | None:
         return Kind.CONTROL
     if DEFAULT_IGNORABLE.match(char):
         return None if _belongs_to_emoji(text, position) else Kind.INVISIBLE
-    if category == "Cf" or char == _BRAILLE_BLANK or (category == "Zs" and char not in _EVERYDAY_SPACES):
+    if category == "Cf":
         return Kind.INVISIBLE
-    if category in {"Mn", "Me"} and _is_stray_mark(text, position):
-        return Kind.COMBINING_FLOOD
-    return None
+    if char == _BRAILLE_BLANK or category == "Zs":
+        return Kind.BLANK
+    return _marked(text, position) if category[0] == "M" else None
+
+
+def _marked(text: str, position: int) -> Kind | None:
+    """Judge a combining mark."""
+    if is_keycap(text, position):
+        return None
+    if covers(text[position]):
+        return Kind.OVERLAY
+    return Kind.COMBINING_FLOOD if is_astray(text, position) else None
 
 
 def _belongs_to_emoji(text: str, position: int) -> bool:
@@ -186,23 +214,13 @@ def _belongs_to_emoji(text: str, position: int) -> bool:
     """
     char, before, after = text[position], text[position - 1 : position], text[position + 1 : position + 2]
     if char in _EMOJI_STYLES:
-        return _is_symbol(before) or (before in _KEYCAP_BASES and after == _KEYCAP)
+        return _is_symbol(before) or (after != "" and is_keycap(text, position + 1))
     return char == _ZWJ and (_is_symbol(before) or before in _EMOJI_STYLES) and _is_symbol(after)
 
 
 def _is_symbol(char: str) -> bool:
     """Say whether this is a pictograph, an arrow or a skin tone; "" is none."""
-    return char > "\u00a0" and unicodedata.category(char) in {"So", "Sm", "Sk"}
-
-
-def _is_stray_mark(text: str, position: int) -> bool:
-    """Say whether a combining mark is one too many on its base, or has no base."""
-    base = position - 1
-    while base >= 0 and unicodedata.category(text[base]) in {"Mn", "Me"}:
-        if position - base >= STACKED_MARKS_MAX:
-            return True
-        base -= 1
-    return base < 0 or unicodedata.category(text[base]) in {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
+    return char > "\u00a0" and char != _BRAILLE_BLANK and unicodedata.category(char) in {"So", "Sm", "Sk"}
 
 
 def _confusable_words(text: str) -> list[re.Match[str]]:

@@ -549,3 +549,44 @@ def test_a_record_of_an_older_service_has_a_card() -> None:
         InputState.ABSENT,
         "You may look, but not decide.",
     )
+
+
+class TestBlanksAndMarks:
+    """What is drawn as something else, on the card as a whole."""
+
+    @pytest.mark.parametrize("blank", ["\u00a0", "\u202f", "\u3000"])
+    def test_everyday_blanks_are_told_apart_from_spaces_where_they_are_values(self, blank: str) -> None:
+        """In the input, in names and ids; in comments, reasons and summaries they are typography."""
+        said, spelt = f"5{blank}%", f"5⟨U+{ord(blank):04X}⟩%"
+        shown = card(
+            input={"note": said},
+            actor={"id": said, "kind": "agent"},
+            reasons=[said],
+            presentation={"title": said, "summary": said},
+            decisions=[{**VOTE, "comment": said}],
+            consumption=USE,
+            outcome={"status": "succeeded", "summary": said, "at": None},
+        )
+        assert f'  "note": "{spelt}"' in written(shown)
+        assert shown.actor.id == spelt
+        assert shown.reasons.items == shown.quoted.title == shown.quoted.summary == (said,)
+        assert shown.decided[0].comment == (said,)
+        assert shown.outcome is not None
+        assert shown.outcome.summary == (said,)
+        assert [each.sentence for each in shown.hazards] == [
+            "Look twice at the actor: blanks that are no plain spaces (1).",
+            "Look twice at the input: blanks that are no plain spaces (1), first at /note.",
+        ]
+
+    def test_marks_that_strike_out_are_told(self) -> None:
+        """In prose too: nobody writes like that."""
+        shown = card(input={"path": "a\u0338b"}, presentation={"title": "1\u03360\u0336"})
+        assert '  "path": "a⟨U+0338⟩b"' in written(shown)
+        assert shown.quoted.title == ("1⟨U+0336⟩0⟨U+0336⟩",)
+        assert [each.sentence for each in shown.hazards] == [
+            "Look twice at the input: marks drawn over other characters (1), first at /path.",
+            "Look twice at the runtime's words: marks drawn over other characters (2).",
+        ]
+        assert card(input={"path": "5\u0301"}).hazards[0].sentence == (
+            "Look twice at the input: stacked or stray marks (1), first at /path."
+        )

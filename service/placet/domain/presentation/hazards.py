@@ -17,8 +17,10 @@ class HazardKind(StrEnum):
 
     BIDI = "bidi"
     INVISIBLE = "invisible"
+    BLANK = "blank"
     CONTROL = "control"
     CONFUSABLE = "confusable"
+    OVERLAY = "overlay"
     COMBINING_FLOOD = "combining-flood"
     TWIN_NAMES = "twin-names"
     """Different names of one object that look the same, such as the two ways to compose an accent."""
@@ -33,9 +35,11 @@ _WORDS: Final[Mapping[HazardKind, str]] = MappingProxyType(
     {
         HazardKind.BIDI: "characters that reorder text",
         HazardKind.INVISIBLE: "invisible characters",
+        HazardKind.BLANK: "blanks that are no plain spaces",
         HazardKind.CONTROL: "control characters",
         HazardKind.CONFUSABLE: "words with look-alike letters",
-        HazardKind.COMBINING_FLOOD: "stacked marks",
+        HazardKind.OVERLAY: "marks drawn over other characters",
+        HazardKind.COMBINING_FLOOD: "stacked or stray marks",
         HazardKind.TWIN_NAMES: "different names that look the same",
     }
 )
@@ -75,17 +79,19 @@ class Tally:
         self._counts: dict[HazardKind, int] = {}
         self._paths: dict[HazardKind, str] = {}
 
-    def texts(self, texts: Iterable[str | None]) -> "Tally":
+    def texts(self, texts: Iterable[str | None], *, prose: bool = False) -> "Tally":
         """Count in texts, each judged by itself: none can vouch for the script of another."""
         for text in texts:
-            self.text(text or "")
+            self.text(text or "", prose=prose)
         return self
 
-    def text(self, text: str, path: Sequence[str] | None = None) -> tuple[HazardKind, ...]:
+    def text(
+        self, text: str, path: Sequence[str] | None = None, *, prose: bool = False
+    ) -> tuple[HazardKind, ...]:
         """Count in a text; the kinds that it has."""
         if is_plain(text):
             return ()
-        found = [(HazardKind(finding.kind.value), finding.count) for finding in findings(text)]
+        found = [(HazardKind(finding.kind.value), finding.count) for finding in findings(text, prose=prose)]
         for kind, count in found:
             self.count(kind, count, path)
         return tuple(kind for kind, _ in found)

@@ -69,7 +69,7 @@ def present(seen: Seen, budget: Budget) -> Card:
         follows=_follows(seen, writer),
         audience=writer.optional(seen.audience if seen.audience != seen.asked_by else None),
         on_behalf_of=writer.listing(seen.actor.on_behalf_of),
-        reasons=writer.listing(seen.reasons),
+        reasons=writer.listing(seen.reasons, prose=True),
         types=writer.listing(seen.types),
         surface=writer.optional(None if seen.surface == _USUAL_SURFACE else seen.surface),
         rule=writer.optional(rule.name),
@@ -265,24 +265,19 @@ def _outcome(seen: Seen, writer: Writer) -> Reported | None:
 def _hazards(seen: Seen, *trees: Tree | Edits | None) -> tuple[Hazard, ...]:
     """All that could mislead, in the order of the card."""
     words, actor, outcome = seen.presentation, seen.actor, seen.outcome or SeenOutcome()
-    before = {
-        "the client": (seen.asked_by, seen.audience),
-        "the capability": (seen.capability, seen.surface, seen.effect, seen.risk),
-        "the actor": (actor.id, actor.kind, actor.display_name, *actor.on_behalf_of),
-        "the reasons": (*seen.reasons, *seen.types),
-        "the run": (seen.run,),
-    }
-    after = {
-        "the runtime's words": (words.title, words.summary),
-        "the decisions": [
-            text
-            for vote in seen.decisions
-            for text in (vote.approver.id, vote.approver.display_name, vote.comment)
-        ],
-        "the outcome": (outcome.status, outcome.summary),
-    }
-    first, last = (
-        [hazard for where, texts in places.items() for hazard in Tally(where).texts(texts).hazards()]
-        for places in (before, after)
+    people = [text for vote in seen.decisions for text in (vote.approver.id, vote.approver.display_name)]
+    comments = [vote.comment for vote in seen.decisions]
+    before = (
+        Tally("the client").texts((seen.asked_by, seen.audience)),
+        Tally("the capability").texts((seen.capability, seen.surface, seen.effect, seen.risk)),
+        Tally("the actor").texts((actor.id, actor.kind, actor.display_name, *actor.on_behalf_of)),
+        Tally("the reasons").texts(seen.reasons, prose=True).texts(seen.types),
+        Tally("the run").texts((seen.run,)),
     )
+    after = (
+        Tally("the runtime's words").texts((words.title, words.summary), prose=True),
+        Tally("the decisions").texts(people).texts(comments, prose=True),
+        Tally("the outcome").texts((outcome.status,)).texts((outcome.summary,), prose=True),
+    )
+    first, last = ([hazard for tally in each for hazard in tally.hazards()] for each in (before, after))
     return (*first, *(hazard for each in trees if each for hazard in each.hazards), *last)

@@ -104,9 +104,9 @@ class Writer:
         self._budget = budget
         self.was_cut = False
 
-    def text(self, text: str) -> str:
+    def text(self, text: str, *, prose: bool = False) -> str:
         """A text in one line."""
-        shown = visible(text)
+        shown = visible(text, prose=prose)
         fitted = self._budget.within(shown, self._budget.text_chars, of=len(text))
         self.was_cut |= fitted is not shown
         return fitted
@@ -116,11 +116,11 @@ class Writer:
         return self.text(text) if text else None
 
     def lines(self, text: str | None) -> tuple[str, ...]:
-        """A text in its lines; none where there is none. Together they take no more than one text."""
+        """Prose in its lines; none where there is none. Together they take no more than one text."""
         if not text:
             return ()
         cost = self._budget.cost
-        shown = [visible(line) for line in text.split("\n")]
+        shown = [visible(line, prose=True) for line in text.split("\n")]
         left = self._budget.text_chars
         if len(shown) <= self._budget.lines and sum(cost(line) + 1 for line in shown) <= left:
             return tuple(shown)
@@ -135,8 +135,9 @@ class Writer:
                 break
         return (*found[:-1], found[-1] + mark)
 
-    def listing(self, texts: Sequence[str]) -> Listing:
+    def listing(self, texts: Sequence[str], *, prose: bool = False) -> Listing:
         """A list of texts, each in one line."""
         kept = texts[: self._budget.items]
         self.was_cut |= len(kept) < len(texts)
-        return Listing(items=tuple(map(self.text, kept)), missing=len(texts) - len(kept))
+        items = tuple(self.text(text, prose=prose) for text in kept)
+        return Listing(items=items, missing=len(texts) - len(kept))
