@@ -75,6 +75,7 @@ class TestNarrowing:
         browser = await Browser(h).signed_in()
         page = (await browser.get("/inbox")).text
         assert re.findall(r'<select id="(\w+)"', page) == ["risk"]
+        assert "<summary>Filters</summary>" in page  # as in the history
         chosen = (await browser.get("/inbox?risk=high&run=%3Cb%3E%E2%80%AE")).text
         assert re.findall(r'<option value="([^"]*)" selected>', chosen) == ["high", "&lt;b&gt;\u202e"]
         assert "<b>" not in chosen

@@ -155,13 +155,11 @@ def _alarm(level: Level) -> tuple[Ink, ...]:
 
 
 def _input(card: Contents, sheet: Sheet) -> list[str]:
-    head, words, shown = sheet.paint("Input", Ink.BOLD), card.input.words, card.input.tree
-    if words:
-        head += _GAP + sheet.paint(words, Ink.YELLOW)
+    head, shown = sheet.titled("Input", card.input.words, Ink.YELLOW), card.input.tree
     if shown is None:
-        return [head]
+        return head
     mark = f"{MARGIN}… cut here: not all of it is shown ({shown.size_bytes:,} bytes in all); --full shows it"
-    return [head, *sheet.tree(shown.root), *([sheet.paint(mark, *MARK_INKS)] if shown.was_cut else [])]
+    return [*head, *sheet.tree(shown.root), *([sheet.paint(mark, *MARK_INKS)] if shown.was_cut else [])]
 
 
 def changed(edits: Edits, sheet: Sheet) -> list[str]:

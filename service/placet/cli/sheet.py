@@ -51,6 +51,16 @@ class Sheet:
         """A part with a title of its own."""
         return ["", self.paint(title, Ink.BOLD), *lines] if lines else []
 
+    def titled(self, title: str, words: str, *inks: Ink) -> list[str]:
+        """A title of its own, and what there is to say of what stands below it."""
+        begin = title + MARGIN
+        first, *others = wrap(words, self._terminal.width - len(begin))
+        behind = MARGIN + self.paint(first, *inks) if first else ""
+        return [
+            self.paint(title, Ink.BOLD) + behind,
+            *(" " * len(begin) + self.paint(line, *inks) for line in others),
+        ]
+
     def tree(self, node: Node) -> list[str]:
         """A value."""
         return tree(node, self._terminal, indent=MARGIN)

@@ -118,7 +118,9 @@ class TestInput:
         """The approver sees that something is hidden, and where."""
         words = {"title": None, "summary": None, "redact": ["/card"]}
         found = lines(input={"card": "[redacted]"}, input_redacted=True, presentation=words)
-        assert "Input  Parts are hidden from approvers, and bound all the same." in found
+        hidden = "They are what was asked for all the same: nobody can change"
+        start = found.index(f"Input  Parts of it are hidden from you. {hidden}")
+        assert found[start + 1] == "       them."
         assert '    "card": ⟨hidden from approvers⟩' in found
 
     def test_whoever_sees_it_whole_gets_no_marks(self) -> None:

@@ -85,6 +85,13 @@ def everything(shown: Card) -> list[str]:
     return [*texts(msgspec.to_builtins(shown)), *said, *(hazard.sentence for hazard in shown.hazards)]
 
 
+def prose(shown: Card) -> set[str]:
+    """What somebody says on a card, in whole sentences: the blanks of everyday typography stay in it."""
+    votes = [line for vote in shown.decided for line in vote.comment]
+    summary = shown.outcome.summary if shown.outcome else ()
+    return {*shown.quoted.lines, *shown.reasons.items, *votes, *summary}
+
+
 class TestWhoAndWhat:
     """First who asks, from authentication; then the rest, as it was claimed."""
 
@@ -211,6 +218,10 @@ class TestWhen:
                 "approved, and expired before it was used",
             ),
             ({"status": "cancelled"}, "withdrawn"),
+            ({"status": "consumed"}, "used"),
+            ({"status": "consumed", "outcome": {"status": "succeeded"}}, "used, and succeeded"),
+            ({"status": "consumed", "outcome": {"status": "failed"}}, "used, and failed"),
+            ({"status": "consumed", "outcome": {"status": "half done"}}, "used"),
             ({"status": "lost\x1b"}, "lost⟨U+001B⟩"),
         ],
     )
@@ -346,7 +357,8 @@ class TestInput:
             input={"card": "[redacted]"}, input_redacted=True, input_hash=None, presentation=words
         ).input
         assert (shown.state, shown.hash) == (InputState.REDACTED, None)
-        assert shown.words == "Parts are hidden from approvers, and bound all the same."
+        hidden = "Parts of it are hidden from you. They are what was asked for all the same: "
+        assert shown.words == f"{hidden}nobody can change them."
         assert shown.tree is not None
         assert shown.tree.hidden == 1
 
@@ -468,8 +480,10 @@ class TestHostileText:
             "requested": {"input": {c: d}},
         }  # fmt: skip
         for budget in (WEB, CHAT):
-            for text in everything(card(budget, **changes)):
-                assert {finding.kind for finding in findings(text)} <= {Kind.CONFUSABLE}
+            shown = card(budget, **changes)
+            said = prose(shown)
+            for text in everything(shown):
+                assert {each.kind for each in findings(text, prose=text in said)} <= {Kind.CONFUSABLE}
                 assert not set(text) & set("\n\t\r\x1b")
 
     @pytest.mark.parametrize(

@@ -54,6 +54,10 @@ STATES: Final[Mapping[str, str]] = MappingProxyType(
         "consumed": "used",
     }
 )
+USED_AND: Final[Mapping[str, str]] = MappingProxyType(
+    {"succeeded": "used, and succeeded", "failed": "used, and failed"}
+)
+"""What became of one that was used, by the outcome that was reported."""
 EVENTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "requested": "asked",
@@ -87,7 +91,9 @@ EXPIRED_UNUSED: Final = "approved, and expired before it was used"
 
 HASH_ONLY: Final = "Nobody here has seen it: the client sent only its hash."
 ABSENT: Final = "It is not shown to you, or is no longer here."
-REDACTED: Final = "Parts are hidden from approvers, and bound all the same."
+REDACTED: Final = (
+    "Parts of it are hidden from you. They are what was asked for all the same: nobody can change them."
+)
 NOT_DECIDING: Final = "You may look, but not decide."
 NOT_ALLOWED: Final = "It can only be rejected."
 CUT: Final = "Not all of it is shown here."

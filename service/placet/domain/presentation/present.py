@@ -166,6 +166,8 @@ def _claimed(claimed: str, holds: str, writer: Writer) -> str | None:
 def _state(seen: Seen, writer: Writer) -> str:
     if seen.status == "expired" and seen.use_by is not None:
         return phrases.EXPIRED_UNUSED
+    if seen.status == "consumed" and seen.outcome is not None and seen.outcome.status in phrases.USED_AND:
+        return phrases.USED_AND[seen.outcome.status]
     return phrases.STATES.get(seen.status) or writer.text(seen.status)
 
 
