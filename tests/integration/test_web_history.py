@@ -53,7 +53,7 @@ class TestHistory:
         assert rows(page) == [each["id"] for each in reversed(asked)]
         assert re.findall(r'class="chip ([a-z]+)">\1<', page.text) == ["pending", "pending", "rejected"]
         text = words(page)
-        assert "orders.refund acts on the world outside pending for agent-7 (an AI agent" in text
+        assert "orders.refund acts on the world outside pending 2 for agent-7 (an AI agent" in text
         at = asked[0]["requested_at"][:19]
         assert f'<time datetime="{at}Z">{at.replace("T", " ")} UTC</time>' in page.text
         assert '<a href="/history" aria-current="page">History</a>' in page.text

@@ -29,7 +29,7 @@ class TestInbox:
         assert "<title>(2) Inbox · Placet</title>" in page.text
         text = words(page)
         assert "2 questions await you, the first to expire on top." in text
-        assert "orders.refund acts on the world outside high risk for agent-7 (an AI agent" in text
+        assert "orders.refund acts on the world outside high risk 2 for agent-7 (an AI agent" in text
         assert "1m left" in text
 
     async def test_what_does_not_await_them_is_not_there(self, under: Opening) -> None:

@@ -5,14 +5,12 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
-from placet.application.query import Listed, Seen
+from placet.application.query import Listed
 from placet.application.sessions import Session
-from placet.application.standing import standing_of
-from placet.application.views import Sight, record_view
 from placet.domain.model import Status
-from placet.domain.presentation import Heading, heading, seen_of
-from placet.web.pages import ROW, who
+from placet.web.pages import who
 from placet.web.render import render
+from placet.web.rows import row
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -47,7 +45,7 @@ def history(session: Session, asked: Asked, listed: Listed, *, search_max: int) 
         is_filtered=any(value for name, value in asked.values.items() if name != "q"),
         search_max=search_max,
         words=_none_there(asked, listed, is_narrowed=is_narrowed),
-        rows=[_heading(session, each) for each in listed.items],
+        rows=[row(session, each.approval, each.sight, each.suspended) for each in listed.items],
         newest=asked.at("") if asked.cursor else None,
         older=asked.at(listed.next_cursor) if listed.next_cursor else None,
     )
@@ -62,9 +60,3 @@ def _none_there(asked: Asked, listed: Listed, *, is_narrowed: bool) -> str:
     if asked.cursor:
         return "Nothing older is here."
     return "Nothing fits these filters." if is_narrowed else "Nothing was asked so far that you may see."
-
-
-def _heading(session: Session, seen: Seen) -> Heading:
-    """What a line of a list takes: not the input, which may be large."""
-    standing = standing_of(session.caller.authority, seen.approval, seen.suspended)
-    return heading(seen_of(record_view(seen.approval, Sight.FRAME, standing)), ROW)

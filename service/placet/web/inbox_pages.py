@@ -9,17 +9,17 @@ from msgspec import Struct, structs
 
 from placet.application.inbox import Awaiting
 from placet.application.sessions import Session
-from placet.application.standing import standing_of
-from placet.application.views import Sight, record_view
+from placet.application.views import Sight
 from placet.domain.model import Approval, Verdict
 from placet.domain.pace import Haste
-from placet.domain.presentation import Heading, heading, seen_of
+from placet.domain.presentation import Heading
 from placet.domain.presentation.phrases import VERDICTS
 from placet.domain.statistics_words import hasty
 from placet.domain.text import visible
 from placet.store.codec import encode
-from placet.web.pages import ROW, state_of, who
+from placet.web.pages import state_of, who
 from placet.web.render import left, render
+from placet.web.rows import row
 
 ROWS_MAX = 50
 """Questions on one page of an inbox."""
@@ -88,7 +88,7 @@ class Told(Struct, frozen=True, kw_only=True):
     """The same, as it is shown."""
 
     id: str
-    words: str
+    card: Heading | None
     problem: str
 
 
@@ -141,7 +141,7 @@ def several(session: Session, verdict: Verdict, outcomes: Sequence[Outcome]) -> 
     told = [
         Told(
             id=each.id,
-            words=each.id if each.approval is None else _heading(session, each.approval).headline,
+            card=None if each.approval is None else row(session, each.approval, Sight.CARD),
             problem=each.problem,
         )
         for each in outcomes
@@ -168,7 +168,7 @@ def _together(approvals: Iterable[Approval]) -> list[list[Approval]]:
 
 
 def _group(session: Session, approvals: Sequence[Approval]) -> Group:
-    rows = [Row(_heading(session, each), each.digest) for each in approvals]
+    rows = [Row(row(session, each, Sight.CARD), each.digest) for each in approvals]
     return Group(rows[0].card.run if len(rows) > 1 else None, rows)
 
 
@@ -186,8 +186,3 @@ def _choices(awaiting: Sequence[Approval], wanted: Wanted) -> list[Choice]:
 
 def _said(approval: Approval, name: str) -> str:
     return str(getattr(approval.ask, name) or "")
-
-
-def _heading(session: Session, approval: Approval) -> Heading:
-    standing = standing_of(session.caller.authority, approval)
-    return heading(seen_of(record_view(approval, Sight.CARD, standing)), ROW)

@@ -22,6 +22,8 @@ from placet.domain.presentation.card import (
     Used,
 )
 from placet.domain.presentation.edits import Change, ChangeKind, Edits
+from placet.domain.presentation.gist import INPUT_BYTES_MAX as GIST_INPUT_BYTES_MAX
+from placet.domain.presentation.gist import Fact
 from placet.domain.presentation.happened import Happening, Happenings, happened
 from placet.domain.presentation.hazards import Hazard, HazardKind
 from placet.domain.presentation.nodes import Node, NodeKind
@@ -34,6 +36,7 @@ from placet.domain.presentation.writing import Listing, Piece, in_quotes, pieces
 
 __all__ = [
     "COLUMNS_MIN",
+    "GIST_INPUT_BYTES_MAX",
     "ActorLine",
     "Budget",
     "Card",
@@ -43,6 +46,7 @@ __all__ = [
     "Decided",
     "Dies",
     "Edits",
+    "Fact",
     "Happening",
     "Happenings",
     "Hazard",

@@ -34,6 +34,7 @@ class Budget(Struct, frozen=True, kw_only=True):
         columns: Of a line, at least 80.
         text_chars: Most of one text outside trees: a name, a reason, a comment, the mark included.
         items: Most items of a list: reasons, decisions.
+        gist_chars: Most of what stands in a list for the beginning of an input.
         whole_view: Whether this is where people can see all that an approver may see. Elsewhere a card that
             is redacted, or whose input is withheld, can't be approved (design §10).
         cost: What a text takes: characters, unless the medium counts otherwise. The cost of two texts
@@ -47,6 +48,7 @@ class Budget(Struct, frozen=True, kw_only=True):
     columns: int = 100
     text_chars: int = 2_000
     items: int = 64
+    gist_chars: int = 80
     whole_view: bool = False
     cost: Callable[[str], int] = len
 

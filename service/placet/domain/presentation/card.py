@@ -11,6 +11,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from placet.domain.presentation.edits import Edits
+from placet.domain.presentation.gist import Fact
 from placet.domain.presentation.hazards import Hazard
 from placet.domain.presentation.phrases import Severity
 from placet.domain.presentation.tree import Tree
@@ -189,6 +190,7 @@ class Heading(Struct, frozen=True, kw_only=True):
         headline: Capability and effect, in words.
         status: The record's term.
         state: What it means.
+        gist: How the effective input begins, where it is shown: to tell one line of a list from another.
         asked_by: The client, from authentication.
     """
 
@@ -196,6 +198,7 @@ class Heading(Struct, frozen=True, kw_only=True):
     status: str
     state: str
     headline: str
+    gist: tuple[Fact, ...]
     capability: str
     effect: Level
     risk: Level

@@ -58,7 +58,7 @@ class Fitter:
     def _with_key(self, node: Node, depth: int, most: int) -> Node:
         mark = cut_mark(node.key_size)
         room = most * self._layout.key_room(depth) - self._budget.cost(_ELLIPSIS + mark)
-        return structs.replace(node, key=f"{_beginning(self._budget, node.key or '', room)}{_ELLIPSIS}{mark}")
+        return structs.replace(node, key=f"{beginning(self._budget, node.key or '', room)}{_ELLIPSIS}{mark}")
 
     def _scalar(self, node: Node, depth: int, most: int) -> Node:
         node = structs.replace(node, was_cut=True)
@@ -68,7 +68,7 @@ class Fitter:
             most -= rows
             place += 1
         left = most * room - self._budget.cost(_ELLIPSIS + node.mark)
-        kept = _beginning(self._budget, node.lines[place], left)
+        kept = beginning(self._budget, node.lines[place], left)
         return structs.replace(node, lines=(*node.lines[:place], kept + _ELLIPSIS.strip()))
 
     def _container(self, node: Node, depth: int, most: int) -> Node:
@@ -116,7 +116,7 @@ def fair_shares(wanted: Sequence[int], least: Sequence[int], most: int) -> list[
     return shares
 
 
-def _beginning(budget: Budget, spelt: str, most: int) -> str:
+def beginning(budget: Budget, spelt: str, most: int) -> str:
     """As much of a quoted text as there is room for, with no escape torn apart."""
     kept = budget.clip(spelt, most)
     backslashes = len(kept) - len(kept.rstrip("\\"))

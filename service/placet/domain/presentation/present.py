@@ -1,5 +1,6 @@
 """Cards made from records: the one place that decides what a card says."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import structs
@@ -22,6 +23,7 @@ from placet.domain.presentation.card import (
     Used,
 )
 from placet.domain.presentation.edits import Edits, edits
+from placet.domain.presentation.gist import gist
 from placet.domain.presentation.hazards import Hazard, Tally
 from placet.domain.presentation.phrases import Severity
 from placet.domain.presentation.seen import (
@@ -41,8 +43,8 @@ _NO_CONTEXT: Final = frozenset({b"null", b"{}"})
 
 
 def heading(seen: Seen, budget: Budget) -> Heading:
-    """The part of a card that stands in a list: the input is not looked at."""
-    return _heading(seen, Writer(budget))
+    """The part of a card that stands in a list: of the input no more than how it begins."""
+    return _heading(seen, budget, Writer(budget))
 
 
 def deadline(seen: Seen) -> Dies | None:
@@ -65,7 +67,7 @@ def present(seen: Seen, budget: Budget) -> Card:
     shown, context, changed = _input(seen, budget, writer), _context(seen, budget), _edits(seen, budget)
     decided = tuple(_decided(vote, seen, writer) for vote in seen.decisions[-budget.items :])
     card = Card(
-        **structs.asdict(_heading(seen, writer)),
+        **structs.asdict(_heading(seen, budget, writer)),
         follows=_follows(seen, writer),
         audience=writer.optional(seen.audience if seen.audience != seen.asked_by else None),
         on_behalf_of=writer.listing(seen.actor.on_behalf_of),
@@ -115,7 +117,7 @@ def _judged(card: Card, seen: Seen, budget: Budget) -> Card:
     )
 
 
-def _heading(seen: Seen, writer: Writer) -> Heading:
+def _heading(seen: Seen, budget: Budget, writer: Writer) -> Heading:
     capability = writer.text(seen.capability)
     claims = seen.claimed or SeenClaims()
     effect, verb = _effect(seen, claims, writer)
@@ -124,6 +126,7 @@ def _heading(seen: Seen, writer: Writer) -> Heading:
         status=writer.text(seen.status),
         state=_state(seen, writer),
         headline=f"{capability} {verb}",
+        gist=gist(seen.input, budget, redacted=_redacted(seen)) if seen.has_input else (),
         capability=capability,
         effect=effect,
         risk=Level(
@@ -188,11 +191,10 @@ def _follows(seen: Seen, writer: Writer) -> str:
 
 def _input(seen: Seen, budget: Budget, writer: Writer) -> InputView:
     if seen.has_input:
-        redacted = seen.presentation.redact if seen.input_redacted else ()
         return InputView(
             state=InputState.REDACTED if seen.input_redacted else InputState.SHOWN,
             words=phrases.REDACTED if seen.input_redacted else "",
-            tree=tree(seen.input, budget, where="the input", redacted=redacted),
+            tree=tree(seen.input, budget, where="the input", redacted=_redacted(seen)),
             hash=writer.optional(seen.input_hash),
         )
     # Whoever may decide has the digest; a pending question's input is not erased.
@@ -215,8 +217,12 @@ def _edits(seen: Seen, budget: Budget) -> Edits | None:
     original = seen.requested
     if original is None or not (original.has_input and seen.has_input):
         return None
-    redacted = seen.presentation.redact if seen.input_redacted else ()
-    return edits(original.input, seen.input, budget, redacted=redacted)
+    return edits(original.input, seen.input, budget, redacted=_redacted(seen))
+
+
+def _redacted(seen: Seen) -> Sequence[str]:
+    """JSON Pointers of what is hidden from whoever looks."""
+    return seen.presentation.redact if seen.input_redacted else ()
 
 
 def _decided(vote: SeenVote, seen: Seen, writer: Writer) -> Decided:
