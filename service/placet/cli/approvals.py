@@ -14,11 +14,12 @@ from placet.cli.console import Ink
 from placet.cli.context import Context
 from placet.cli.deciding import rendered
 from placet.cli.exits import Exit
-from placet.cli.layout import GAP, Column, blocks
+from placet.cli.layout import GAP, Column, blocks, columns_of
 from placet.cli.record import Event, Page, Record, Trail, at_ms, read
 from placet.cli.remote import Remote, approval_path
 from placet.cli.sheet import Sheet
 from placet.domain.durations import duration
+from placet.domain.presentation import Budget, heading
 from placet.domain.text import visible
 
 _PAGE_MAX: Final = 200
@@ -32,7 +33,9 @@ _COLUMNS: Final = (
     Column(title="CAPABILITY", least=12),
     Column(title="ACTOR", least=10),
     Column(title="CLIENT", least=8),
+    Column(title="INPUT", least=16),
 )
+_ROW: Final = Budget(lines=4, gist_chars=60, cost=columns_of)
 _ALARMING_COLUMNS: Final = frozenset({"RISK", "EFFECT"})
 
 
@@ -84,6 +87,8 @@ def _table(records: list[Record], context: Context, now_ms: int) -> list[str]:
         )
         for each in records
     ]
+    begun = [", ".join(fact.text for fact in heading(each, _ROW).gist) for each in records]
+    columns = _COLUMNS if any(begun) else _COLUMNS[:-1]
 
     def paint(row: int, column: int, cell: str) -> str:
         title = _COLUMNS[column].title
@@ -93,8 +98,8 @@ def _table(records: list[Record], context: Context, now_ms: int) -> list[str]:
             return out.paint(cell, Ink.RED)
         return cell
 
-    shown = [[visible(text) for text in row] for row in rows]
-    heads, *below = blocks(_COLUMNS, shown, out.room, paint=paint)
+    shown = [[*map(visible, row), text][: len(columns)] for row, text in zip(rows, begun, strict=True)]
+    heads, *below = blocks(columns, shown, out.room, paint=paint)
     return [
         *(out.paint(GAP.join(cells).rstrip(), Ink.DIM) for cells in heads),
         *(GAP.join(cells).rstrip() for block in below for cells in block),

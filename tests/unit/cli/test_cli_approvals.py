@@ -1,6 +1,7 @@
 """Looking at approvals and withdrawing them, from a terminal."""
 
 import re
+from collections.abc import Callable
 
 import httpx
 import pytest
@@ -95,11 +96,27 @@ class TestList:
         ran = cli("approvals", "list", answer=pages)
         assert [query["limit"] for query in pages.queries] == ["50", "49", "49", "48"]
         head, *rows = ran.out.splitlines()
-        assert " ".join(head.split()) == "ID STATUS AGE LEFT RISK EFFECT CAPABILITY ACTOR CLIENT"
+        assert " ".join(head.split()) == "ID STATUS AGE LEFT RISK EFFECT CAPABILITY ACTOR CLIENT INPUT"
+        assert rows[0].split("  ")[-1] == "amount: 5"
         assert rows[0].split("  ")[:2] == ["apr_0⟨U+202E⟩", "pending"]
         assert "1m " in rows[0]
         assert "14m 32s" in rows[0]
         assert len(rows) == 3
+
+    def test_how_inputs_begin_is_told_to_whoever_sees_them(self, cli: Type) -> None:
+        """Made visible; a column of nothing is no column."""
+
+        def answer(*inputs: object) -> Callable[[httpx.Request], httpx.Response]:
+            items = [{**RECORD, "input": each, "input_hash": None} for each in inputs]
+            page = {"items": items, "next_cursor": None}
+            return lambda _: httpx.Response(200, json=page, headers={"date": DATE})
+
+        ran = cli("approvals", "list", answer=answer({"n": 1, "to": "a\u0338b"}, None))
+        told, untold = ran.out.splitlines()[1:]
+        assert told.endswith('  n: 1, to: "a⟨U+0338⟩b"')
+        assert untold.endswith("shop")
+        ran = cli("approvals", "list", answer=answer(None, None))
+        assert ran.out.splitlines()[0].endswith("CLIENT")
 
     def test_it_stops_when_there_are_enough(self, cli: Type) -> None:
         """And says how to go on."""
@@ -113,7 +130,7 @@ class TestList:
         long = {**RECORD, "capability": "c" * 200, "actor": {"id": "a" * 256, "kind": "agent"}}
         page = {"items": [long], "next_cursor": None}
         row = cli("approvals", "list", answer=lambda _: httpx.Response(200, json=page)).out.splitlines()[1]
-        assert row.split()[-3:] == ["c" * 200, "a" * 256, "shop"]
+        assert row.split()[-5:] == ["c" * 200, "a" * 256, "shop", "amount:", "5"]
 
     def test_a_list_on_a_terminal_loses_nothing(self, cli: Type, monkeypatch: pytest.MonkeyPatch) -> None:
         """It keeps to the width; nothing foreign begins a line."""
@@ -128,7 +145,7 @@ class TestList:
         assert row.split() == [names["id"], "pending", "1m", "14m", "32s", "high", "external"]
         assert max(map(len, [row, *below])) <= 80
         assert all(line.startswith("    ") for line in below)
-        assert ["".join(below).count(char) for char in "cas"] == [60, 50, 40]
+        assert ["".join(below).replace("amount: 5", "").count(char) for char in "cas"] == [60, 50, 40]
 
     def test_a_narrow_terminal_gets_whole_lines_too(self, cli: Type, monkeypatch: pytest.MonkeyPatch) -> None:
         """Nothing wraps by itself, however narrow."""
