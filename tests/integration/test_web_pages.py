@@ -30,7 +30,8 @@ class TestInbox:
         text = words(page)
         assert "2 questions await you, the first to expire on top." in text
         assert "orders.refund acts on the world outside high risk 2 for agent-7 (an AI agent" in text
-        assert "1m left" in text
+        assert '><strong class="soon">1 min left</strong></span>' in page.text
+        assert ">10 min left</span>" in page.text
 
     async def test_what_does_not_await_them_is_not_there(self, under: Opening) -> None:
         """Their own, what they have voted on, what is decided, what is others' to decide."""

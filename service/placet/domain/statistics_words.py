@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from placet.domain.counts import Endings, Took
-from placet.domain.durations import duration, spell
+from placet.domain.durations import read_out
 from placet.domain.facts import Ending
 from placet.domain.model import Person
 from placet.domain.pace import Haste
@@ -27,7 +27,7 @@ _FEW: Final = 0.01
 
 def classes(found: Statistics) -> list[tuple[str, int]]:
     """The classes that times to decide are counted in, each with how many there are in it."""
-    names = [*(f"up to {spell(each)}" for each in SPREAD_MS), "longer"]
+    names = [*(f"up to {read_out(each)}" for each in SPREAD_MS), "longer"]
     return list(zip(names, found.spread, strict=True))
 
 
@@ -40,7 +40,7 @@ def time_of(ms: int | None) -> str:
     """How long something took."""
     if ms is None:
         return NONE
-    return "under 1s" if ms < 1_000 else duration(ms)  # noqa: PLR2004 - a second
+    return "under 1 s" if ms < 1_000 else read_out(ms)  # noqa: PLR2004 - a second
 
 
 def took(of: Took) -> str:
@@ -83,7 +83,7 @@ def hasty(haste: Haste) -> str:
     """How many in which time: ``7 in 40 seconds``."""
     seconds = max(-(-haste.took_ms // 1000), 1)
     if seconds > _IN_SECONDS_MAX:
-        return f"{haste.count} in {duration(haste.took_ms)}"
+        return f"{haste.count} in {read_out(haste.took_ms)}"
     return f"{haste.count} in {'one second' if seconds == 1 else f'{seconds} seconds'}"
 
 

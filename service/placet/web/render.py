@@ -11,7 +11,7 @@ from typing import Final
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from placet.domain.durations import duration
+from placet.domain.durations import read_out
 from placet.domain.presentation import Dies, in_quotes, pieces
 from placet.domain.text import runs_right_to_left
 
@@ -21,9 +21,12 @@ STATIC: Final[Mapping[str, str]] = {
     "inbox.js": "text/javascript",
     "live.js": "text/javascript",
     "signin.js": "text/javascript",
+    "times.js": "text/javascript",
 }
 """What pages load, and what it is."""
 
+SOON_MS: Final = 60_000
+"""Time left that stands out."""
 _PACKAGE: Final = "placet.web"
 _STAMP_CHARS: Final = 12
 _JSON_TEXT: Final = re.compile(r'("(?:[^"\\]|\\.)*")')
@@ -103,8 +106,9 @@ def moment(at_ms: int) -> Markup:
 
 
 def left(dies: Dies | None, now_ms: int) -> str:
-    """How long something lives, in words."""
+    """How long something lives, in words; the last minute stands out. ``static/live.js`` goes on with it."""
     if dies is None:
         return ""
     ms = dies.left_ms(now_ms)
-    return "expired" if ms == 0 else f"{duration(ms)} left"
+    words = "expired" if ms == 0 else f"{read_out(ms, calm=True)} left"
+    return Markup('<strong class="soon">{}</strong>').format(words) if 0 < ms <= SOON_MS else words

@@ -61,3 +61,29 @@ def test_what_is_spelled_is_read_again(count: int, unit: str) -> None:
     """As the same time."""
     ms = durations.read(f"{count}{unit}")
     assert durations.read(durations.spell(ms)) == ms
+
+
+@pytest.mark.parametrize(
+    ("ms", "short", "read", "calm"),
+    [
+        (-5, "0s", "0 s", "0 s"),
+        (0, "0s", "0 s", "0 s"),
+        (999, "0s", "0 s", "0 s"),
+        (45_999, "45s", "45 s", "45 s"),
+        (60_000, "1m", "1 min", "1 min"),
+        (65_000, "1m 5s", "1 min 5 s", "1 min 5 s"),
+        (599_000, "9m 59s", "9 min 59 s", "9 min 59 s"),
+        (892_000, "14m 52s", "14 min 52 s", "14 min"),
+        (3_600_000, "1h", "1 h", "1 h"),
+        (11_100_000, "3h 5m", "3 h 5 min", "3 h 5 min"),
+        (43_500_000, "12h 5m", "12 h 5 min", "12 h"),
+        (86_400_000, "1d", "1 day", "1 day"),
+        (187_200_000, "2d 4h", "2 days 4 h", "2 days 4 h"),
+        (2_606_400_000, "30d 4h", "30 days 4 h", "30 days"),
+    ],
+)
+def test_it_is_told_in_two_units_at_most(ms: int, short: str, read: str, calm: str) -> None:
+    """Short where there are columns, to be read aloud elsewhere, and without what need not move."""
+    assert durations.duration(ms) == short
+    assert durations.read_out(ms) == read
+    assert durations.read_out(ms, calm=True) == calm

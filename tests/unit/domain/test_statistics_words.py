@@ -24,7 +24,8 @@ from tests.factories import T0_MS
 
 
 @pytest.mark.parametrize(
-    ("ms", "words"), [(None, "-"), (0, "under 1s"), (999, "under 1s"), (1_000, "1s"), (124_000, "2m 4s")]
+    ("ms", "words"),
+    [(None, "-"), (0, "under 1 s"), (999, "under 1 s"), (1_000, "1 s"), (124_000, "2 min 4 s")],
 )
 def test_a_time(ms: int | None, words: str) -> None:
     """Less than a second is some time all the same."""
@@ -34,7 +35,7 @@ def test_a_time(ms: int | None, words: str) -> None:
 def test_classes_are_named_by_their_longest_time() -> None:
     """All of them, also where nothing is in them."""
     found = statistics([], now_ms=T0_MS, days=7)
-    names = ["up to 10s", "up to 1m", "up to 5m", "up to 15m", "up to 1h", "up to 1d", "longer"]
+    names = ["up to 10 s", "up to 1 min", "up to 5 min", "up to 15 min", "up to 1 h", "up to 1 day", "longer"]
     assert classes(found) == [(name, 0) for name in names]
 
 
@@ -54,10 +55,10 @@ def test_every_ending_has_a_name() -> None:
     ("times_ms", "words"),
     [
         ([], "Nothing was decided."),
-        ([5_000], "The one that was decided took 5s."),
+        ([5_000], "The one that was decided took 5 s."),
         (
             [1_000, 3_000],
-            "Half of the 2 that were decided took no longer than 2s, nine of ten no longer than 3s.",
+            "Half of the 2 that were decided took no longer than 2 s, nine of ten no longer than 3 s.",
         ),
     ],
 )
@@ -101,7 +102,7 @@ def test_what_expired(of: Endings, words: str, share: str) -> None:
         (1_001, "5 in 2 seconds"),
         (40_000, "5 in 40 seconds"),
         (90_000, "5 in 90 seconds"),
-        (124_000, "5 in 2m 4s"),
+        (124_000, "5 in 2 min 4 s"),
     ],
 )
 def test_how_fast(took_ms: int, words: str) -> None:

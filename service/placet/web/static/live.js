@@ -1,14 +1,24 @@
-// What all pages that stay open share: the countdown, and the stream of what happens.
+// What all pages that stay open share: the countdown, the stream of what happens, and times as people have them.
 
+import "./times.js";
+
+const UNITS = [["day", 86_400_000], ["h", 3_600_000], ["min", 60_000], ["s", 1_000]];
+const SOON_MS = 60_000;
+
+// As the service words it, to the letter: ten of a unit and more stand alone, so that little moves until it matters.
 export function left(ms) {
   if (ms <= 0) return "expired";
-  const s = Math.floor(ms / 1000);
-  if (s < 60) return `${s} s left`;
-  const min = Math.floor(s / 60);
-  if (min >= 10 && min < 60) return `${min} min left`;
-  if (min < 60) return `${min} min ${String(s % 60).padStart(2, "0")} s left`;
-  const h = Math.floor(min / 60);
-  return h < 48 ? `${h} h ${String(min % 60).padStart(2, "0")} min left` : `${Math.floor(h / 24)} days left`;
+  const found = UNITS.findIndex(([, unit]) => ms >= unit);
+  const place = found < 0 ? UNITS.length - 1 : found;
+  const [name, unit] = UNITS[place];
+  const count = Math.floor(ms / unit);
+  const words = [`${count} ${name}${name === "day" && count > 1 ? "s" : ""}`];
+  if (count < 10 && place < UNITS.length - 1) {
+    const [below, smaller] = UNITS[place + 1];
+    const rest = Math.floor((ms % unit) / smaller);
+    if (rest) words.push(`${rest} ${below}`);
+  }
+  return `${words.join(" ")} left`;
 }
 
 // The service's clock counts, not the browser's: only the time that has passed since it was told is ours. One of
@@ -28,7 +38,10 @@ export function countdown(element, diesMs, nowMs) {
   const show = () => {
     clearTimeout(timer);
     const ms = diesMs - serviceNow();
-    element.textContent = left(ms);
+    const words = left(ms);
+    // What has not changed is not written again: it may be read aloud.
+    if (element.textContent !== words || element.firstElementChild) element.textContent = words;
+    element.classList.toggle("soon", ms > 0 && ms <= SOON_MS);
     if (ms > 0) timer = setTimeout(show, ms < 3_600_000 ? 1_000 : 30_000);
   };
   const events = ["placet:now", "visibilitychange"];
@@ -36,6 +49,7 @@ export function countdown(element, diesMs, nowMs) {
   show();
   return () => {
     clearTimeout(timer);
+    element.classList.remove("soon");
     for (const each of events) document.removeEventListener(each, show);
   };
 }
