@@ -324,7 +324,7 @@ class TestDoctor:
         secret, uri, answer = (each for each in found if "4 people" not in each)
         assert (ran.status, [found[each] for each in (secret, uri, answer)]) == (1, ["fail", "good", "fail"])
         assert f"{tmp_path / 'oidc'} can't be read" in secret
-        register = "The redirect URI to register at 127.0.0.1 is"
+        register = "The redirect URI to register at 127.0.0.1:9 is"
         assert uri == f"{register} https://placet.example/signin/example."
         assert answer.startswith("127.0.0.1 can't sign anybody in. http://127.0.0.1:9/.well-known/")
 
