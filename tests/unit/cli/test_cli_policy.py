@@ -326,7 +326,7 @@ class TestDoctor:
         assert f"{tmp_path / 'oidc'} can't be read" in secret
         register = "The redirect URI to register at 127.0.0.1:9 is"
         assert uri == f"{register} https://placet.example/signin/example."
-        assert answer.startswith("127.0.0.1 can't sign anybody in. http://127.0.0.1:9/.well-known/")
+        assert answer.startswith("127.0.0.1:9 can't sign anybody in. http://127.0.0.1:9/.well-known/")
 
     def test_right_ones_are_counted(self, cli: Type, files: Files, tmp_path: Path) -> None:
         """And doubts deserve a look."""
