@@ -194,6 +194,7 @@ async def test_what_happens_while_nobody_listens_is_seen_after(
         await way.fulfill(status=429)
 
     async def seen(is_hidden: bool) -> None:  # noqa: FBT001
+        await page.wait_for_load_state()  # it may be loading anew
         await page.evaluate(
             "is => { Object.defineProperty(document, 'hidden', {value: is, configurable: true});"
             " document.dispatchEvent(new Event('visibilitychange')); }",
