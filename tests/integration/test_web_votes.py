@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tests.browsing import Browser, hidden, words
+from tests.harness import Harness
 from tests.ruled import Opening
 
 
@@ -88,3 +89,17 @@ async def test_what_came_to_be_critical_is_asked_again(under: Opening) -> None:
     sent = {**hidden(answer), "decision": "approve"}
     assert (await browser.post(f"/a/{asked['id']}", sent)).status_code == 303
     assert (await runtime.seen(asked["id"]))["status"] == "approved"
+
+
+async def test_a_card_with_more_than_a_page_can_be_seen_whole(h: Harness) -> None:
+    """And approved there, with a receipt of all of it; where it is cut it can only be rejected."""
+    runtime, _ = await h.client(), await h.approver("ann")
+    asked = await runtime.asked(input=[f"line {number}" for number in range(3_000)])
+    browser, path = await Browser(h).signed_in("ann"), f"/a/{asked['id']}"
+    page = await browser.get(path)
+    assert (page.text.count("line 2999"), f'href="{path}?all"' in page.text) == (1, True)  # as JSON
+    assert ("Not all of it is shown" in words(page), 'value="approve"' in page.text) == (True, False)
+    page = await browser.get(f"{path}?all")
+    assert (page.text.count("line 2999"), "?all" in page.text) == (2, False)
+    answer = await browser.post(path, {**hidden(page), "decision": "approve"})
+    assert (answer.status_code, (await runtime.seen(asked["id"]))["status"]) == (303, "approved")

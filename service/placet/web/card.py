@@ -40,8 +40,10 @@ def handlers(use: Pages) -> Sequence[HTTPRouteHandler]:
 
     @get("/a/{approval_id:str}")
     async def card(request: Request, approval_id: FromPath[str]) -> Response[bytes]:  # type: ignore[type-arg]
+        is_whole = "all" in request.query_params
+
         async def shown(session: Session) -> Response[bytes]:
-            return await show_card(use, session, approval_id)
+            return await show_card(use, session, approval_id, is_whole=is_whole)
 
         return await signed_in(use, request, shown)
 

@@ -42,6 +42,7 @@ def card(
     before: Sequence[Seen] = (),
     problem: str | PlacetError = "",
     comment: str = "",
+    is_whole: bool = False,
 ) -> bytes:
     """One question, whole, and the form to decide it.
 
@@ -53,9 +54,10 @@ def card(
         before: What of this very digest was rejected, the latest asked for first.
         problem: What was wrong with the form before.
         comment: What they wrote there.
+        is_whole: Whether all is shown, however much that is.
     """
     approval = seen.approval
-    shown = presented(session, seen, WHOLE)
+    shown = presented(session, seen, Budget.boundless() if is_whole else WHOLE)
     can_decide = approval.status is Status.PENDING and shown.digest is not None
     has_approved = can_decide and said_by(session.caller, approval) is Verdict.APPROVE
     proof = None

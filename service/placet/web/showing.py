@@ -31,13 +31,21 @@ async def show_card(
     problem: str | PlacetError = "",
     comment: str = "",
     status: int = 200,
+    is_whole: bool = False,
 ) -> Response[bytes]:
-    """A card as it is now."""
+    """A card as it is now; ``is_whole``: all of it, however much that is."""
     seen = await use.read.get(session.caller, approval_id)
     before = await _rejected_before(use, session, seen)
     most = use.limits.comment_max_chars
     body = card_pages.card(
-        session, seen, use.ring.sealer, comment_max=most, before=before, problem=problem, comment=comment
+        session,
+        seen,
+        use.ring.sealer,
+        comment_max=most,
+        before=before,
+        problem=problem,
+        comment=comment,
+        is_whole=is_whole,
     )
     return page(body, status)
 

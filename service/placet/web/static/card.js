@@ -8,7 +8,8 @@ if (card.dataset.dies && element) countdown(element, Number(card.dataset.dies), 
 
 // A card that came in answer to a form is at its own address all the same.
 const stays = "stays" in card.dataset;
-if (!stays) history.replaceState(null, "", `/a/${card.dataset.id}`);
+const itself = `/a/${card.dataset.id}`;
+if (!stays && location.pathname !== itself) history.replaceState(null, "", itself);
 
 const form = card.querySelector(".decide");
 const buttons = [...card.querySelectorAll(".buttons button")];
@@ -17,7 +18,7 @@ let sent = false;
 
 // A page with more written on it than a comment stays as it is: the service judges what it sends.
 // With GET, also where the page came in answer to a form.
-const anew = () => location.replace(location.pathname);
+const anew = () => location.replace(location.pathname + location.search);
 
 function arm() {
   clearTimeout(timer);
