@@ -86,6 +86,7 @@ class PlacetError(Exception):
         issues: Faults of the request; of ``INPUT_INVALID`` only.
         retry_after_ms: How long to wait before the same request makes sense.
         pending: The approval that waits, for the codes that say so.
+        request_id: The ``X-Request-ID`` under which the service logged it, where a client knows it.
     """
 
     code: str
@@ -106,6 +107,7 @@ class PlacetError(Exception):
     issues: tuple[Issue, ...]
     retry_after_ms: int | None
     pending: PendingFace | None
+    request_id: str | None = None
 
     def __init__(self) -> None:
         super().__init__()
