@@ -8,7 +8,7 @@ forward. None of them ever holds a token, an input or a comment.
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from placet.client.quiet import Quiet
 from placet.client.shapes import Approval
@@ -119,14 +119,14 @@ class _Confirmation(Quiet, frozen=True, kw_only=True):
     details: dict[str, Any]
 
 
-class _Failure(Quiet, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    version: Literal[1] = 1
+class _Failure(Quiet, frozen=True, kw_only=True, rename="camel"):
+    version: Literal[1]
     code: _Code
     category: _Message
     message: _Message
     retryable: bool | None
     status: int
-    retry_after_ms: int | None = None
+    retry_after_ms: int | UnsetType = UNSET
 
 
 class UnknownRefusal(UnknownCode):
@@ -143,7 +143,8 @@ class UnknownRefusal(UnknownCode):
         self.title = self._part("title", str) or type(self).title
         self.stage = self._part("stage", Stage) or type(self).stage
         self.details = self._part("details", dict[str, str | int | tuple[str, ...]]) or {}
-        self.retry_after_ms = self._failure.retry_after_ms if self._failure and self.retryable else None
+        after_ms = self._failure.retry_after_ms if self._failure else UNSET
+        self.retry_after_ms = None if after_ms is UNSET or not self.retryable else after_ms
 
     @property
     def detail(self) -> str:

@@ -25,14 +25,18 @@ class Following:
         self._filters = filters
         self._retries = retries
         self._blocks = Blocks(after)
+        self._call = calls.events(filters, after)
         self._failures = 0
         self._missed = False
         self._listened = False
+        self._heard = False
 
     def call(self) -> Call[Event]:
         """The next connection; what was left over of the one before is dropped."""
         self._blocks = Blocks(self._blocks.last_id, self._blocks.retry_ms)
-        return calls.events(self._filters, self._blocks.last_id)
+        self._call = calls.events(self._filters, self._blocks.last_id)
+        self._heard = False
+        return self._call
 
     def heard(self, chunk: bytes) -> list[Event | Gap]:
         """What a piece of the stream tells; heartbeats tell nothing.
@@ -42,13 +46,13 @@ class Following:
         """
         told: list[Event | Gap] = [Gap()] if self._missed else []
         self._failures, self._missed = 0, False
+        self._heard = self._listened = True
         try:
             for block in self._blocks.feed(chunk):
                 told += self._told(block)
         except ValueError as fault:
             why = "The event stream can't be read."
             raise AnswerNotUnderstood(why, answered=200, effect_unknown=False) from fault
-        self._listened = True
         return told
 
     def pause_s(self, fault: PlacetError | None) -> float:
@@ -60,15 +64,16 @@ class Following:
         Raises:
             PlacetError: The fault, where there is to be none.
         """
-        if fault is not None and not (
-            self._failures < self._retries.most and may_come_again(self.call(), fault)
+        if fault is not None and (
+            self._failures >= self._retries.most or not may_come_again(self._call, fault)
         ):
             raise fault
         # Who has no entry to go on from can't have what happened meanwhile.
         self._missed = self._missed or (self._listened and self._blocks.last_id is None)
         asked_ms = self._blocks.retry_ms if fault is None else fault.retry_after_ms or self._blocks.retry_ms
         pause_s = self._retries.pause_s(self._failures, asked_ms)
-        self._failures += 1
+        if fault is not None or not self._heard:
+            self._failures += 1
         return pause_s
 
     def _told(self, block: Block) -> list[Event | Gap]:

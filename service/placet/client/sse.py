@@ -25,13 +25,14 @@ class Blocks:
     """Reads one stream.
 
     Attributes:
-        last_id: The id of the latest event that had one.
+        last_id: The id of the latest event that is complete and had one.
         retry_ms: After how long the service wants a lost listener back.
     """
 
     def __init__(self, last_id: str | None = None, retry_ms: int = 0) -> None:
         self.last_id = last_id
         self.retry_ms = retry_ms
+        self._next_id = last_id
         self._rest = b""
         self._begun = False
         self._type = ""
@@ -50,10 +51,11 @@ class Blocks:
                 line, self._begun = line.removeprefix(_BOM), True  # noqa: PLW2901 - the same without its mark
             if line:
                 self._field(line)
-            elif self._data:
+                continue
+            self.last_id = self._next_id
+            if self._data:
                 yield Block(type=self._type or "message", data=b"\n".join(self._data))
-            if not line:
-                self._type, self._data, self._held_bytes = "", [], 0
+            self._type, self._data, self._held_bytes = "", [], 0
         if self._held_bytes + len(self._rest) > BLOCK_MAX_BYTES:
             raise ValueError("an event has no end")
 
@@ -67,6 +69,6 @@ class Blocks:
             case b"event":
                 self._type = value.decode(errors="replace")
             case b"id" if b"\0" not in value:
-                self.last_id = value.decode(errors="replace") or None
+                self._next_id = value.decode(errors="replace") or None
             case b"retry" if value.isdigit() and len(value) < 6:  # noqa: PLR2004 - a minute and a half
                 self.retry_ms = int(value)

@@ -26,7 +26,7 @@ from placet.client.shapes import (
     Spent,
     TrailLine,
 )
-from placet.client.steps import POLL_S, Attempt, Heard, Pause, Retries, Seen, Steps, settled, waited
+from placet.client.steps import POLL_S, Attempt, Heard, Pause, Retries, Steps, settled, waited
 from placet.client.wire import Where, answer_of, is_answer, reply_of
 from placet.domain.errors import PlacetError
 
@@ -268,7 +268,7 @@ class Client:
                     heard = self._sent(step)
                 case Pause():
                     (self._sleep if stop is None else stop.wait)(step.seconds)
-                case Seen():
+                case _:
                     seen = step.approval
                     if on_progress is not None:
                         on_progress(seen)

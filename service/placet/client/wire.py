@@ -145,7 +145,7 @@ def answer_of(call: Call[T], reply: Reply) -> T:
             return call.read(reply.body)
         problem = msgspec.json.decode(reply.body) if reply.media_type == _PROBLEM else None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
-        cut_off = not isinstance(fault, msgspec.ValidationError)
+        cut_off = isinstance(fault, msgspec.DecodeError) and not isinstance(fault, msgspec.ValidationError)
         refusal: PlacetError = _strange(call, reply, "what can't be read", cut_off=cut_off)
     else:
         known = refusal_of(problem, status=reply.status) if reply.status not in _GOOD else None
