@@ -1,5 +1,8 @@
 """Between calls and HTTP: where the service is, what goes out, what came back, and what a fault means."""
 
+import os
+import socket
+import ssl
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 from urllib.parse import urlencode, urlsplit
@@ -177,7 +180,9 @@ def _cause(fault: BaseException) -> str:
     said = ""
     cause: BaseException | None = fault
     while cause is not None:
-        if isinstance(cause, OSError) and isinstance(cause.strerror, str):
-            said = f": {cause.strerror}"
+        if isinstance(cause, OSError) and cause.errno is not None:
+            # Names and certificates have words of their own; those of the event loop repeat the address.
+            own = isinstance(cause, socket.gaierror | ssl.SSLError)
+            said = f": {cause.strerror if own else os.strerror(cause.errno)}"
         cause = cause.__cause__ or cause.__context__
     return said

@@ -1,5 +1,7 @@
 """Where the credential goes, and what a fault means."""
 
+import errno
+import socket
 import ssl
 from typing import Any
 
@@ -146,12 +148,20 @@ class TestFaults:
         assert isinstance(error, AnswerNotUnderstood)
         assert error.effect_unknown
 
-    def test_the_system_s_own_word_is_told(self) -> None:
+    @pytest.mark.parametrize(
+        ("cause", "said"),
+        [
+            (ConnectionRefusedError(errno.ECONNREFUSED, "Connect call failed"), "Connection refused"),
+            (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), "Name or service not known"),
+            (ssl.SSLError(1, "certificate verify failed"), "certificate verify failed"),
+        ],
+    )
+    def test_the_system_s_own_word_is_told(self, cause: OSError, said: str) -> None:
         """The innermost one there is."""
         fault = httpx.ConnectError("x")
         fault.__cause__ = OSError("All connection attempts failed")
-        fault.__cause__.__context__ = ConnectionRefusedError(111, "Connection refused")
-        assert f"No connection to {URL}: Connection refused." in where().fault(READ, fault).detail
+        fault.__cause__.__context__ = cause
+        assert f"No connection to {URL}: {said}. " in where().fault(READ, fault).detail
 
 
 @pytest.mark.parametrize(
