@@ -1,6 +1,9 @@
 """The client before the real service in this process: every call, for both faces."""
 
 import asyncio
+import re
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +12,7 @@ from msgspec import structs
 from placet.client import (
     Actor,
     Approval,
+    AsyncClient,
     Event,
     Introspection,
     Presentation,
@@ -31,7 +35,7 @@ from placet.tokens.jwks import VerificationKeys
 from placet.tokens.verify import verify
 from tests.agents import CALL, FACES, Agent, before
 from tests.factories import ManualClock
-from tests.harness import BASE_URL, Harness
+from tests.harness import BASE_URL, Harness, record
 from tests.listening import listening
 from tests.ruled import Opening
 from tests.tools import until
@@ -278,3 +282,41 @@ async def test_what_the_stream_tells_is_read(h: Harness) -> None:
     assert (event.id, event.type, event.status, event.run) == (asked["id"], "requested", "pending", "r-1")
     async with listening(h, auditor, after=event.entry) as heard:
         await until(lambda: heard.status == 200, "it goes on from there")
+
+
+class TestReadme:
+    """What the README shows."""
+
+    @pytest.mark.parametrize(
+        ("decision", "became", "ran"),
+        [("approve", "refunded 5", [{"order": "A-1", "amount": 5}]), ("reject", "rejected", [])],
+    )
+    async def test_its_example_runs_what_was_approved(
+        self, h: Harness, monkeypatch: pytest.MonkeyPatch, decision: str, became: str, ran: list[Any]
+    ) -> None:
+        """And nothing else; what became of it is on record."""
+        readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+        (told,) = re.findall(r"<!-- client -->\n```python\n(.+?)^```$", readme, re.DOTALL | re.MULTILINE)
+        names: dict[str, Any] = {}
+        exec(told, names)  # noqa: S102 - our own README
+        here = partial(AsyncClient, http=h.http)
+        monkeypatch.setitem(names, "AsyncClient", here)
+        h.services.store.stream.start()
+        runtime, ann = await h.client(), await h.approver()
+        done: list[Any] = []
+
+        async def run(order: Any) -> str:
+            done.append(order)
+            return f"refunded {order['amount']}"
+
+        playing = asyncio.create_task(
+            names["refund"](BASE_URL, runtime.credential, {"order": "A-1", "amount": 5}, run)
+        )
+        asked: list[Any] = []
+        while not asked:
+            asked = record(await ann.list())["items"]
+        record(await ann.decide(asked[0], decision))
+        assert await playing == became
+        assert done == ran
+        outcome = (await runtime.seen(asked[0]["id"]))["outcome"]
+        assert (outcome or {}).get("summary") == (became if ran else None)
