@@ -45,6 +45,6 @@ def test_a_tenant_is_counted(data_dir: Path, cli: Type) -> None:  # noqa: F811
     assert told["json"]["endings"]["rejected"] == 1
     assert told["json"]["too_fast"][0]["count"] == 5
     assert "! Ann (ann) approved 5 in one second, from " in told["shown"]
-    assert "orders.refund         5         1        0  under 1s      0 %" in told["shown"]
+    assert "orders.refund         5         1        0  under 1 s      0 %" in told["shown"]
     assert (told["abroad"]["records"], told["abroad"]["asked"]) == (0, 0)
     assert "hunter2" not in str(told)
