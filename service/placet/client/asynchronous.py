@@ -85,6 +85,11 @@ class AsyncClient:
         if self._own:
             await self._http.aclose()
 
+    @property
+    def url(self) -> str:
+        """Where the service is."""
+        return self._where.url
+
     async def ask(
         self,
         call: ToolCall,
@@ -179,7 +184,13 @@ class AsyncClient:
         return await self._made(calls.cancel_run(run))
 
     async def consume(
-        self, approval_id: str, call: ToolCall, *, token: str | None, execution_id: str | None = None
+        self,
+        approval_id: str,
+        call: ToolCall,
+        *,
+        token: str | None,
+        execution_id: str | None = None,
+        fresh: bool | None = None,
     ) -> Spent:
         """Spend a grant. Run the tool where the answer has ``go_ahead``, and nowhere else.
 
@@ -190,9 +201,10 @@ class AsyncClient:
             execution_id: The execution it is to run in. By default a new one, of which nobody else knows:
                 then an answer that got lost is resolved here. With one of your own, to be given again after
                 a restart, ``replayed`` says that it was spent before, and there is no ``go_ahead``.
+            fresh: That an id of your own is as new: drawn at random for this very call, never given again.
         """
         execution = execution_id or token_hex(_KEY_BYTES)
-        fresh = execution_id is None
+        fresh = execution_id is None if fresh is None else fresh
         return await self._made(
             calls.consume(approval_id, call, token=token, execution_id=execution, fresh=fresh)
         )

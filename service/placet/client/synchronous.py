@@ -89,6 +89,11 @@ class Client:
         if self._own:
             self._http.close()
 
+    @property
+    def url(self) -> str:
+        """Where the service is."""
+        return self._where.url
+
     def ask(
         self,
         call: ToolCall,
@@ -185,7 +190,13 @@ class Client:
         return self._made(calls.cancel_run(run))
 
     def consume(
-        self, approval_id: str, call: ToolCall, *, token: str | None, execution_id: str | None = None
+        self,
+        approval_id: str,
+        call: ToolCall,
+        *,
+        token: str | None,
+        execution_id: str | None = None,
+        fresh: bool | None = None,
     ) -> Spent:
         """Spend a grant. Run the tool where the answer has ``go_ahead``, and nowhere else.
 
@@ -196,9 +207,10 @@ class Client:
             execution_id: The execution it is to run in. By default a new one, of which nobody else knows:
                 then an answer that got lost is resolved here. With one of your own, to be given again after
                 a restart, ``replayed`` says that it was spent before, and there is no ``go_ahead``.
+            fresh: That an id of your own is as new: drawn at random for this very call, never given again.
         """
         execution = execution_id or token_hex(_KEY_BYTES)
-        fresh = execution_id is None
+        fresh = execution_id is None if fresh is None else fresh
         return self._made(calls.consume(approval_id, call, token=token, execution_id=execution, fresh=fresh))
 
     def report(

@@ -1,0 +1,252 @@
+"""From a question to the go-ahead, without talking itself: what a hook does, one step after another.
+
+As in :mod:`placet.client.steps`: a generator yields what is to be done and is sent what came of it, so that
+both hooks do the same. The laws are in :mod:`placet.client.hook`.
+"""
+
+import logging
+from collections.abc import Mapping
+from contextlib import suppress
+from secrets import token_hex
+from typing import Any, Final, TypeVar
+
+import msgspec
+from msgspec import UNSET, structs
+
+from placet.client.errors import StillPending
+from placet.client.handles import Handle, hash_of
+from placet.client.hook_values import GoAhead, Judged, Kept, Keys, Question, Steps, Verb
+from placet.client.journal import Entry, Journal
+from placet.client.questions import ToolCall
+from placet.client.quiet import Quiet
+from placet.client.refusals import ApprovalPending, ApprovalRefused, ExecutionUnknown, HookRefusal
+from placet.client.shapes import Approval, Spent
+from placet.client.verifying import Expected
+from placet.domain.canonical import canonicalize, sha256_hex
+from placet.domain.errors import (
+    ApprovalCancelled,
+    ApprovalConsumed,
+    ApprovalExpired,
+    ApprovalInputMismatch,
+    ApprovalRejected,
+    ApprovalTokenInvalid,
+    ApprovalUnserializableInput,
+    InternalError,
+    InvocationConflict,
+    PlacetError,
+)
+from placet.domain.model import Status
+from placet.tokens.verify import TokenFault, TokenInvalid
+
+T = TypeVar("T")
+
+_EXECUTION_BYTES: Final = 16
+_WITHDRAWN_WITHIN_S: Final = 5.0
+_ENDS: Final[Mapping[str, type[PlacetError]]] = {
+    Status.REJECTED: ApprovalRejected,
+    Status.EXPIRED: ApprovalExpired,
+    Status.CANCELLED: ApprovalCancelled,
+}
+_log: Final = logging.getLogger("placet.client.hook")
+
+
+class Desk(Quiet, frozen=True, kw_only=True):
+    """What questions are judged with."""
+
+    expected: Expected
+    journal: Journal | None = None
+
+    def asked(self, question: Question) -> Steps[GoAhead]:
+        """Ask, and go on until the tool may run.
+
+        Raises:
+            HookRefusal: It may not, or not yet.
+        """
+        return _closed(self._asked(question))
+
+    def resumed(self, question: Question, handle: object) -> Steps[GoAhead]:
+        """Go on with a question that was asked before; the same call is presented."""
+        return _closed(self._resumed(question, handle))
+
+    def _asked(self, question: Question) -> Steps[GoAhead]:
+        question = self._plain(question)
+        yield from _passed(question, question.call.input)
+        options = {**question.terms, "idempotency_key": question.key}
+        approval = yield Verb(method="ask", said=(question.call,), options=options)
+        return (yield from self._followed(question, _handle(question, approval), approval))
+
+    def _resumed(self, question: Question, handle: object) -> Steps[GoAhead]:
+        question = self._plain(question)
+        known = Handle.of(handle)
+        same = (hash_of(question.call), question.call.capability, question.run, question.call_id)
+        if same != (known.call, known.capability, known.run, known.call_id):
+            raise ApprovalInputMismatch
+        approval = yield Verb(method="get", said=(known.approval,))
+        return (yield from self._followed(question, known, approval))
+
+    def _plain(self, question: Question) -> Question:
+        """The question about the input as it is bound: read back from its canonical form."""
+        if question.idempotent and (self.journal is None or question.key is None):
+            _log.error("an idempotent tool needs a journal, and an id for the call")
+            raise InvocationConflict
+        try:
+            plain = msgspec.json.decode(canonicalize(question.call.input))
+        except (ArithmeticError, TypeError, ValueError, RecursionError):
+            plain = UNSET
+        if plain is UNSET:  # out here, nothing hangs on it that holds a value
+            raise ApprovalUnserializableInput("/input")
+        return structs.replace(question, call=structs.replace(question.call, input=plain))
+
+    def _followed(self, question: Question, handle: Handle, approval: Approval) -> Steps[GoAhead]:
+        try:
+            if approval.is_pending and question.suspend:
+                raise StillPending(approval)  # noqa: TRY301 - as when there is no time left
+            if approval.is_pending or (approval.is_approved and approval.token is None):
+                limit = {"timeout_s": question.timeout_s}
+                approval = yield Verb(method="wait", said=(approval.id,), options=limit)
+            _about(handle, approval)
+            return (yield from self._settled(question, approval))
+        except StillPending:
+            raise ApprovalPending(handle) from None
+        except BaseException as gone:
+            if question.withdraw and not isinstance(
+                gone, Exception | GeneratorExit
+            ):  # cancelled, interrupted
+                yield from _withdrawn(handle.approval)
+            raise
+
+    def _settled(self, question: Question, approval: Approval) -> Steps[GoAhead]:
+        if approval.status == Status.CONSUMED:
+            return (yield from self._spent_before(question, approval))
+        if not approval.is_approved:
+            ended = _ENDS.get(approval.status, InternalError)
+            raise ended()
+        call = yield from _effective(question, approval)
+        yield from self._proven(approval, call)
+        execution = _execution(question, approval)
+        go = GoAhead(call=call, approval=approval, execution_id=execution)
+        yield from self._kept(go.entry("begun"))
+        try:
+            yield from self._consumed(question, go, approval.token)
+        except ApprovalConsumed:
+            yield from self._kept(go.entry("over"))
+            approval = yield Verb(method="get", said=(approval.id,))
+            return (yield from self._spent_before(structs.replace(question, idempotent=False), approval))
+        return go
+
+    def _consumed(self, question: Question, go: GoAhead, token: str | None) -> Steps[None]:
+        options = {"token": token, "execution_id": go.execution_id, "fresh": not question.idempotent}
+        spent: Spent = yield Verb(method="consume", said=(go.approval.id, go.call), options=options)
+        # That it was spent before starts nothing, but for who may be started twice, and said so beforehand.
+        if not spent.go_ahead and (not question.idempotent or spent.approval.outcome is not None):
+            raise ExecutionUnknown(go.approval.id, go.execution_id, None)
+        yield from self._kept(go.entry("started"))
+
+    def _spent_before(self, question: Question, approval: Approval) -> Steps[GoAhead]:
+        """What is to be done about a grant that is spent: nothing, but for an idempotent tool's own."""
+        spent = approval.consumption
+        execution = None if spent is None else spent.execution_id
+        if approval.outcome is not None:
+            raise ApprovalRefused(ApprovalConsumed(execution), approval.outcome)
+        known = None if self.journal is None else self.journal.find(approval.id, execution or "")
+        if known is None or known.digest != approval.digest:
+            raise ExecutionUnknown(approval.id, execution, None)
+        if known.phase == "ended":
+            said = (approval.id, known.execution, known.status)
+            approval = yield Verb(method="report", said=said)
+            yield from self._kept(structs.replace(known, phase="over"))
+            raise ApprovalRefused(ApprovalConsumed(execution), approval.outcome)
+        if not question.idempotent or known.execution != _execution(question, approval):
+            raise ExecutionUnknown(approval.id, execution, known.phase)
+        call = yield from _effective(question, approval)
+        go = GoAhead(call=call, approval=approval, execution_id=known.execution)
+        yield from self._consumed(question, go, None)
+        return go
+
+    def _proven(self, approval: Approval, call: ToolCall) -> Steps[None]:
+        if approval.token is None:
+            raise ApprovalTokenInvalid
+        keys = None
+        for _ in range(2):
+            keys = yield Keys(refused=keys)
+            try:
+                self.expected.prove(approval.token, keys, approval, call)
+            except TokenInvalid as fault:
+                reason = fault.reason
+            else:
+                return
+            if reason is not TokenFault.UNKNOWN_KEY:
+                break
+        _log.warning("the token of approval %r is refused: %s", approval.id, reason)
+        raise ApprovalTokenInvalid
+
+    def _kept(self, entry: Entry) -> Steps[None]:
+        if self.journal is not None:
+            yield Kept(entry=entry)
+
+
+def _closed(steps: Steps[T]) -> Steps[T]:
+    """The same, so that whatever is unclear is a refusal."""
+    try:
+        return (yield from steps)
+    except HookRefusal:
+        raise
+    except PlacetError as error:
+        refusal = error
+    except Exception as fault:  # noqa: BLE001 - it may hold anything, so only its name is told
+        _log.error("a call is refused because of a fault: %s", type(fault).__name__)
+        refusal = InternalError()
+    raise ApprovalRefused(refusal)  # out here, nothing hangs on it that holds a value
+
+
+def _passed(question: Question, bound: Any) -> Steps[None]:  # noqa: ANN401 - any JSON
+    """Have the tool's own gate judge a copy of an input: it says no by raising, or by False."""
+    if question.gate is None:
+        return
+    copy = msgspec.json.decode(canonicalize(bound))
+    if (yield Judged(gate=question.gate, input=copy)) is False:
+        raise ApprovalInputMismatch
+
+
+def _effective(question: Question, approval: Approval) -> Steps[ToolCall]:
+    """The call as it was approved; where that is another than was asked about, judged once more."""
+    call = approval.effective(question.call)
+    edited = call is not question.call
+    try:
+        if edited:
+            yield from _passed(question, call.input)
+    except Exception:
+        yield from _withdrawn(approval.id)
+        raise
+    return call
+
+
+def _withdrawn(approval_id: str) -> Steps[None]:
+    with suppress(Exception):
+        yield Verb(method="cancel", said=(approval_id,), within_s=_WITHDRAWN_WITHIN_S)
+
+
+def _execution(question: Question, approval: Approval) -> str:
+    """Drawn for this attempt alone; or the one that an idempotent tool has for this call."""
+    if not question.idempotent:
+        return token_hex(_EXECUTION_BYTES)
+    return sha256_hex(canonicalize([question.key, approval.id]))[: 2 * _EXECUTION_BYTES]
+
+
+def _handle(question: Question, approval: Approval) -> Handle:
+    asked = approval.requested.digest if approval.requested else approval.digest
+    return Handle(
+        approval=approval.id,
+        digest=asked or "",
+        call=hash_of(question.call),
+        capability=question.call.capability,
+        run=question.run,
+        call_id=question.call_id,
+    )
+
+
+def _about(handle: Handle, approval: Approval) -> None:
+    """Refuse a record of another question than the handle is of."""
+    asked = approval.requested.digest if approval.requested else approval.digest
+    if (approval.id, approval.capability, asked) != (handle.approval, handle.capability, handle.digest):
+        raise ApprovalInputMismatch

@@ -1,0 +1,70 @@
+"""Handles: how to go on with a question that still waits, as a JSON value that outlives its process.
+
+A handle grants nothing. It names an approval, and the call that was asked about by a hash; whoever goes on
+presents that call again.
+"""
+
+from typing import Annotated, Any, Final, Literal, Self
+
+import msgspec
+from msgspec import Meta
+
+from placet.client.questions import ToolCall
+from placet.client.quiet import Quiet
+from placet.client.writing import body, members
+from placet.domain.canonical import sha256_hex
+from placet.domain.errors import ApprovalInputMismatch
+
+_Text = Annotated[str, Meta(min_length=1, max_length=1024)]
+_Hash = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
+
+VERSION: Final = 1
+
+
+class Handle(Quiet, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A question that was asked.
+
+    Attributes:
+        approval: The approval's id.
+        digest: What was asked about, card and all, as the service had it.
+        call: What was asked about, as it was presented: a hash over all that is bound.
+        capability: What would run.
+        run: The run, where it has one.
+        call_id: The call in that run, where it has an id.
+    """
+
+    version: Literal[1] = VERSION
+    approval: _Text
+    digest: _Hash
+    call: _Hash
+    capability: _Text
+    run: _Text | None = None
+    call_id: _Text | None = None
+
+    def json(self) -> dict[str, Any]:
+        """The handle as JSON."""
+        value: dict[str, Any] = {**msgspec.to_builtins(self), "version": self.version}
+        return value
+
+    @classmethod
+    def of(cls, value: object) -> Self:
+        """A handle of its JSON.
+
+        Raises:
+            ApprovalInputMismatch: That is none.
+        """
+        if isinstance(value, cls):
+            return value
+        try:
+            return msgspec.convert(value, cls)
+        except msgspec.ValidationError:
+            raise ApprovalInputMismatch from None
+
+
+def hash_of(call: ToolCall) -> str:
+    """A hash over what is bound of a call.
+
+    Raises:
+        ApprovalUnserializableInput: It has no canonical form.
+    """
+    return sha256_hex(body(members(call)))

@@ -1,0 +1,261 @@
+"""The hook for asyncio. The laws of it are in :mod:`placet.client.hook`."""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from functools import wraps
+from types import TracebackType
+from typing import Any, ParamSpec, Self, TypeVar, Unpack
+
+from placet.client.asynchronous import AsyncClient
+from placet.client.hook_options import (
+    Asking,
+    Decorating,
+    Tool,
+    called,
+    desk_of,
+    handle_of,
+    prepared,
+    question_of,
+)
+from placet.client.hook_values import GoAhead, Judged, Keys, Step, Steps, Verb
+from placet.client.journal import Entry, Journal
+from placet.client.questions import Actor
+from placet.client.reporting import PATIENCE_S, Telling, unreported
+from placet.client.shapes import Approval
+from placet.client.verifying import KeyCache, wall_ms
+from placet.tokens.jwks import VerificationKeys
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Grant:
+    """The tool may run, now, once, with ``input``. ``async with`` reports how that ended.
+
+    Attributes:
+        input: The effective input.
+        approval: The record as it was approved.
+        execution_id: The execution; for an idempotent tool its key.
+    """
+
+    def __init__(self, hook: "Hook", go: GoAhead, telling: Telling) -> None:
+        self._hook = hook
+        self._go = go
+        self._telling = telling
+        self._told = False
+        self.input: Any = go.call.input
+        self.approval: Approval = go.approval
+        self.execution_id = go.execution_id
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            await self.succeeded()
+        else:
+            await self.failed(self._telling.failure(error))
+
+    async def succeeded(self, summary: str | None = None) -> None:
+        """Report that it did what it should; only the first report counts."""
+        await self._report("succeeded", summary)
+
+    async def failed(self, summary: str | None = None) -> None:
+        """Report that it did not."""
+        await self._report("failed", summary)
+
+    async def _report(self, status: str, summary: str | None) -> None:
+        if not self._told:
+            self._told = True
+            await self._hook.tell(self._go, status, summary)
+
+
+class Hook:
+    """A hook: one for a process, beside its client. A context manager, which waits for the last reports.
+
+    Args:
+        client: The client, which stays open.
+        audience: The name of the client that consumes, as tokens have it: this one's own.
+        surface: Where its tools are called.
+        tenant: Its tenant.
+        issuer: The service's public URL, where it is called by another.
+        journal: What outlives this process.
+        now_ms: This machine's clock, Unix milliseconds.
+    """
+
+    def __init__(
+        self,
+        client: AsyncClient,
+        *,
+        audience: str,
+        surface: str = "direct",
+        tenant: str = "default",
+        issuer: str | None = None,
+        journal: Journal | None = None,
+        now_ms: Callable[[], int] = wall_ms,
+    ) -> None:
+        self._client = client
+        self._surface = surface
+        self._journal = journal
+        self._desk = desk_of(
+            client, audience=audience, tenant=tenant, issuer=issuer, journal=journal, now_ms=now_ms
+        )
+        self._keys = KeyCache()
+        self._one = asyncio.Lock()
+        self._tasks: set[asyncio.Future[Any]] = set()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Wait for what still runs in threads, and for reports that are on their way."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def authorize(
+        self,
+        capability: str,
+        input: Any,  # noqa: A002, ANN401 - the API's own name; any JSON
+        *,
+        actor: Actor,
+        effect: str,
+        context: Mapping[str, Any] | None = None,
+        call_id: str | None = None,
+        **asking: Unpack[Asking],
+    ) -> Grant:
+        """Ask, wait, prove, spend. Once it returns, run the tool with the grant's input, and report.
+
+        Raises:
+            ApprovalPending: Nobody has decided in time, or it was asked not to wait.
+            ApprovalRefused: It may not run.
+            ExecutionUnknown: It may have run before.
+        """
+        call = called(capability, input, actor, effect, context, self._surface)
+        go = await self._walked(self._desk.asked(question_of(call, call_id, asking)))
+        return Grant(self, go, Telling())
+
+    async def resume(
+        self,
+        handle: object,
+        input: Any,  # noqa: A002, ANN401 - as above
+        *,
+        actor: Actor,
+        effect: str,
+        context: Mapping[str, Any] | None = None,
+        **asking: Unpack[Asking],
+    ) -> Grant:
+        """Go on with a question, in whichever process: ``handle`` or its JSON, and the call as it was.
+
+        Raises as :meth:`authorize` does.
+        """
+        known = handle_of(handle)
+        call = called(known.capability, input, actor, effect, context, self._surface)
+        said = {**asking, **({"run": known.run} if known.run else {})}
+        go = await self._walked(self._desk.resumed(question_of(call, known.call_id, said), known))
+        return Grant(self, go, Telling())
+
+    def requires_approval(
+        self, capability: str, *, effect: str, **said: Unpack[Decorating]
+    ) -> Callable[[Callable[P, Awaitable[R] | R]], Callable[P, Coroutine[Any, Any, R]]]:
+        """Have a function run only when its call was approved; it is called in a :class:`Turn`.
+
+        One that blocks runs in a thread.
+
+        Raises:
+            TypeError: The function can't be used so.
+        """
+
+        def decorate(function: Callable[P, Any]) -> Callable[P, Coroutine[Any, Any, R]]:
+            tool = Tool.of(function, capability, effect, said)
+
+            @wraps(function)
+            async def run(*args: P.args, **kwargs: P.kwargs) -> R:
+                result: R = await self._ran(function, tool, args, kwargs)
+                return result
+
+            return run
+
+        return decorate
+
+    async def tell(self, go: GoAhead, status: str, summary: str | None) -> None:
+        """Report an outcome on the side, and wait for it a moment."""
+        task = self._aside(self._told(go, status, summary))
+        await asyncio.wait({task}, timeout=PATIENCE_S)
+
+    async def _ran(
+        self, function: Callable[..., Any], tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Any:  # noqa: ANN401 - the tool's own result
+        bound, question, handle = prepared(tool, args, kwargs, self._surface)
+        steps = self._desk.asked(question) if handle is None else self._desk.resumed(question, handle)
+        go = await self._walked(steps)
+        how = tool.form.call(bound, go.call.input, go.execution_id)
+        if inspect.iscoroutinefunction(function):
+            return await self._reported(go, tool.telling, function(*how.args, **how.kwargs))
+        running = asyncio.to_thread(function, *how.args, **how.kwargs)
+        # A thread goes on whatever becomes of who waits for it: so does what tells how it ended.
+        return await asyncio.shield(self._aside(self._reported(go, tool.telling, running)))
+
+    async def _reported(self, go: GoAhead, telling: Telling, running: Awaitable[R]) -> R:
+        async with Grant(self, go, telling) as grant:
+            result = await running
+            await grant.succeeded(telling.result(result))
+        return result
+
+    async def _told(self, go: GoAhead, status: str, summary: str | None) -> None:
+        try:
+            await self._written(go.entry("ended", status))
+            await self._client.report(go.approval.id, go.execution_id, status, summary=summary)
+            await self._written(go.entry("over"))
+        except Exception as fault:  # noqa: BLE001 - the tool has run; nothing here may hide that
+            unreported(go.approval.id, fault)
+
+    def _aside(self, running: Coroutine[Any, Any, R]) -> "asyncio.Task[R]":
+        task = asyncio.create_task(running)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _written(self, entry: Entry) -> None:
+        if self._journal is not None:
+            await asyncio.to_thread(self._journal.write, entry)
+
+    async def _walked(self, steps: Steps[GoAhead]) -> GoAhead:
+        try:
+            step = next(steps)
+            while True:
+                try:
+                    heard = await self._taken(step)
+                except BaseException as fault:  # noqa: BLE001 - the procedure judges it
+                    step = steps.throw(fault)
+                else:
+                    step = steps.send(heard)
+        except StopIteration as end:
+            go: GoAhead = end.value
+            return go
+
+    async def _taken(self, step: Step) -> Any:  # noqa: ANN401 - what came of it
+        match step:
+            case Verb():
+                async with asyncio.timeout(step.within_s):
+                    return await getattr(self._client, step.method)(*step.said, **step.options)
+            case Keys():
+                return await self._fetched(step.refused)
+            case Judged():
+                said = step.gate(step.input)
+                return await said if inspect.isawaitable(said) else said
+            case _:
+                return await self._written(step.entry)
+
+    async def _fetched(self, refused: VerificationKeys | None) -> VerificationKeys | None:
+        async with self._one:
+            if self._keys.wants(refused):
+                self._keys.keep(await self._client.jwks())
+            return self._keys.keys

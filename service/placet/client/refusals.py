@@ -1,0 +1,77 @@
+"""What a hook raises in place of running a tool. All that is shown of it may be read by a model.
+
+``str()`` and ``repr()`` have the sentence of the model's face and nothing else: frameworks hand both to
+models. What a developer may know besides are attributes.
+"""
+
+from placet.client.handles import Handle
+from placet.client.shapes import Outcome
+from placet.domain.errors import ApprovalConsumed, PlacetError
+
+_PENDING = "A person has to approve this first. It has been asked for; do not ask again."
+_UNKNOWN = "Whether this ran is not known. Do not run it again; a person has to look."
+
+
+class HookRefusal(Exception):  # noqa: N818 - named as the rows of the error table are
+    """The tool did not run."""
+
+    def model(self) -> dict[str, object]:
+        """All that a model may read."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return str(self.model()["message"])
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+
+class ApprovalPending(HookRefusal):
+    """Nobody has decided yet; ``handle`` is for going on later, in another process too."""
+
+    def __init__(self, handle: Handle) -> None:
+        super().__init__()
+        self.handle = handle
+
+    def model(self) -> dict[str, object]:
+        """All that a model may read."""
+        return {"code": "APPROVAL_PENDING", "message": _PENDING, "retryable": False}
+
+
+class ApprovalRefused(HookRefusal):
+    """It may not run; ``error`` says why, with its faces.
+
+    Attributes:
+        error: The refusal, of the one table or of the client.
+        outcome: What was reported, where it ran before.
+    """
+
+    def __init__(self, error: PlacetError, outcome: Outcome | None = None) -> None:
+        super().__init__()
+        self.error = error
+        self.outcome = outcome
+
+    def model(self) -> dict[str, object]:
+        """All that a model may read."""
+        return self.error.model()
+
+
+class ExecutionUnknown(ApprovalRefused):
+    """The grant is spent, and nobody has said how that ended: a person has to look.
+
+    Attributes:
+        approval_id: Which.
+        execution_id: The execution that it was spent on, where the service says so.
+        phase: How far this journal saw it come: ``begun``, it had not started; ``started``, it may have run;
+            None, nothing is known of it here.
+    """
+
+    def __init__(self, approval_id: str, execution_id: str | None, phase: str | None) -> None:
+        super().__init__(ApprovalConsumed(execution_id))
+        self.approval_id = approval_id
+        self.execution_id = execution_id
+        self.phase = phase
+
+    def model(self) -> dict[str, object]:
+        """All that a model may read."""
+        return {"code": "EXECUTION_UNKNOWN", "message": _UNKNOWN, "retryable": False}

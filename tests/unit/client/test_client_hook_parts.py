@@ -1,0 +1,174 @@
+"""The hook's parts by themselves: forms of functions, the journal, handles, keys, and what is shown."""
+
+import os
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from placet.client import Client
+from placet.client.decorating import Form
+from placet.client.handles import Handle, hash_of
+from placet.client.hook import FileJournal, HookRefusal, SyncHook
+from placet.client.journal import Entry
+from placet.client.verifying import KeyCache, wall_ms
+from placet.domain.errors import ApprovalInputMismatch, ApprovalTokenInvalid
+from placet.tokens.jwks import JWKS_MAX_AGE_S
+from tests.agents import CALL, TOKEN, URL
+from tests.factories import T0_MS
+
+HANDLE = {
+    "version": 1,
+    "approval": "apr_1",
+    "digest": "d" * 64,
+    "call": hash_of(CALL),
+    "capability": "orders.refund",
+    "run": None,
+    "call_id": "c-1",
+}
+BEGUN = Entry(approval="apr_1", execution="e-1", digest="d", phase="begun")
+
+
+def step(phase: Any, **members: Any) -> Entry:
+    """A later step."""
+    return msgspec.structs.replace(BEGUN, phase=phase, **members)
+
+
+class TestForm:
+    """How functions are called."""
+
+    def test_what_is_apart_is_given_as_it_is(self) -> None:
+        """And is not bound; the key comes from the hook alone."""
+
+        def tool(self: Any, a: int, *, key: str = "") -> Any:
+            return self, a, key
+
+        form, this = Form(tool, unbound=["self"], key="key"), object()
+        bound = form.bind((this, 1), {"key": "mine"})
+        assert bound.input == {"a": 1}
+        how = form.call(bound, {"a": 2}, "e-1")
+        assert tool(*how.args, **how.kwargs) == (this, 2, "e-1")
+
+    def test_what_can_not_be_a_tool(self) -> None:
+        """Is told where it is made."""
+
+        def generator() -> Iterator[int]:
+            yield 1
+
+        async def asynchronous() -> AsyncIterator[int]:
+            yield 1
+
+        async def coroutine() -> None:
+            pass
+
+        for each in (generator, asynchronous):
+            with pytest.raises(TypeError, match="generator"):
+                Form(each, unbound=(), key=None)
+        with pytest.raises(TypeError, match="no such parameter: a, b"):
+            Form(coroutine, unbound=["b"], key="a")
+        with Client(URL, TOKEN) as client, SyncHook(client, audience="me") as hook:
+            with pytest.raises(TypeError, match="coroutine"):
+                hook.requires_approval("x", effect="read")(coroutine)
+            with pytest.raises(TypeError, match="within a turn"):
+                hook.requires_approval("x", effect="read")(print)()
+
+
+class TestJournal:
+    """In a file."""
+
+    def test_outlives_its_process(self, tmp_path: Path) -> None:
+        """The last step of each execution; those that are over are dropped, and nobody else reads it."""
+        path = tmp_path / "journal"
+        journal = FileJournal(path)
+        other = step("begun", execution="e-2")
+        for entry in (BEGUN, other, step("started"), step("ended", status="failed", execution="e-2")):
+            journal.write(entry)
+        journal.write(step("over", execution="e-2"))
+        assert journal.find("apr_1", "e-2") is None
+        journal.close()
+        again = FileJournal(path)
+        assert (again.find("apr_1", "e-1"), again.find("apr_1", "e-2")) == (step("started"), None)
+        assert path.read_bytes() == msgspec.json.encode(step("started")) + b"\n"
+        assert path.stat().st_mode & 0o777 == 0o600
+        again.close()
+
+    def test_a_last_line_that_was_cut_does_not_count(self, tmp_path: Path) -> None:
+        """Any other that is none does."""
+        path = tmp_path / "journal"
+        path.write_bytes(msgspec.json.encode(BEGUN) + b'\n{"approval":')
+        journal = FileJournal(path)
+        assert journal.find("apr_1", "e-1") == BEGUN
+        journal.close()
+        path.write_bytes(b"{}\n")
+        for _ in range(2):
+            with pytest.raises(msgspec.DecodeError):
+                FileJournal(path)
+
+    def test_it_is_one_process_s(self, tmp_path: Path) -> None:
+        """A second is told."""
+        journal = FileJournal(tmp_path / "journal")
+        with pytest.raises(BlockingIOError):
+            FileJournal(tmp_path / "journal")
+        journal.close()
+
+    def test_a_disk_that_is_full(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """From there on nothing is believed to be kept."""
+        journal = FileJournal(tmp_path / "journal")
+        with monkeypatch.context() as full:
+            full.setattr(os, "write", lambda _file, _line: 3)
+            with pytest.raises(OSError, match="full"):
+                journal.write(BEGUN)
+        with pytest.raises(OSError, match="not known"):
+            journal.write(BEGUN)
+        assert journal.find("apr_1", "e-1") is None
+        journal.close()
+
+
+class TestHandle:
+    """As JSON."""
+
+    def test_there_and_back(self) -> None:
+        """It is what it was."""
+        handle = Handle.of(HANDLE)
+        assert handle.json() == HANDLE
+        assert Handle.of(handle) is handle
+
+    @pytest.mark.parametrize("change", [{"version": 2}, {"digest": "d"}, {"x": 1}, {"approval": ""}], ids=str)
+    def test_what_is_none(self, change: dict[str, Any]) -> None:
+        """Is refused."""
+        with pytest.raises(ApprovalInputMismatch):
+            Handle.of({**HANDLE, **change})
+
+
+class TestKeys:
+    """Fetched seldom."""
+
+    def test_for_a_key_that_nobody_knows_once_in_a_while(self) -> None:
+        """Whatever tokens there are; and when they are old."""
+        now_s = 100.0
+        cache = KeyCache(lambda: now_s)
+        assert cache.wants(None)
+        cache.keep(b'{"keys": []}')
+        first = cache.keys
+        assert (cache.wants(None), cache.wants(first)) == (False, False)
+        now_s += 5
+        assert (cache.wants(None), cache.wants(first)) == (False, True)
+        cache.keep(b'{"keys": []}')
+        now_s += 5
+        assert not cache.wants(first), "others have fetched them since"
+        now_s += JWKS_MAX_AGE_S
+        assert cache.wants(None)
+        with pytest.raises(ApprovalTokenInvalid):
+            cache.keep(b"[]")
+
+    def test_the_machine_s_clock(self) -> None:
+        """Is in milliseconds."""
+        assert wall_ms() > T0_MS - 10 * 365 * 86_400_000
+
+
+def test_a_refusal_says_what_a_model_may_read() -> None:
+    """Whichever it is."""
+    with pytest.raises(NotImplementedError):
+        HookRefusal().model()
