@@ -10,6 +10,7 @@ import httpx
 import pytest
 from msgspec import structs
 
+from placet.client import StillPending
 from placet.client.hook import (
     ApprovalPending,
     ApprovalRefused,
@@ -20,7 +21,7 @@ from placet.client.hook import (
     SyncGrant,
 )
 from placet.client.journal import Entry
-from placet.domain.errors import InputInvalid, Issue
+from placet.domain.errors import InputInvalid, Issue, PlacetError
 from tests.agents import FACES
 from tests.harness import Harness, Party, record
 from tests.hooks import AGENT, NEW, TURN, People, Runtime
@@ -92,6 +93,10 @@ async def refused(calling: Awaitable[Any], kind: type[HookRefusal] = ApprovalRef
     shown = f"{raised.value} {raised.value!r} {json.dumps(raised.value.model())}"
     assert "A-1" not in shown
     assert str(raised.value) == raised.value.model()["message"]
+    fault: BaseException | None = raised.value
+    while fault is not None:
+        assert isinstance(fault, HookRefusal | PlacetError | StillPending), "no other fault hangs on it"
+        fault = fault.__cause__ or fault.__context__
     return raised.value
 
 
@@ -161,6 +166,27 @@ class TestRuns:
         assert sorted(company.ran) == [("A-0", 5), ("A-1", 5), ("A-2", 5)]
         assert runtime.line.calls.count("jwks.json") == 1, "the keys are fetched once"
 
+    async def test_a_callable_that_is_no_function(self, company: Company) -> None:
+        """Has run once it is awaited; threads can't do that."""
+        runtime = company.runtime()
+        lying = runtime.hook.requires_approval("orders.refund", effect="write")(Later)
+        calling = company.people.meanwhile(runtime.call(lying))
+        if runtime.is_async:
+            assert await calling == "x"
+        else:
+            with pytest.raises(TypeError, match="asyncio"):
+                await calling
+
+    async def test_a_hook_that_is_closed(self, company: Company, caplog: pytest.LogCaptureFixture) -> None:
+        """Hides no result either."""
+        runtime = company.runtime()
+        if runtime.is_async:
+            return
+        await runtime.does("close")
+        tool = runtime.tool(company.refund)
+        assert await company.people.meanwhile(runtime.call(tool, "A-1")) == "refunded 5"
+        assert "is not reported: RuntimeError" in caplog.text
+
     async def test_without_a_decorator(self, company: Company) -> None:
         """A grant has what is to run, and reports in the end."""
         runtime = company.runtime()
@@ -203,14 +229,14 @@ class TestEdited:
         assert (editors.ran, (await editors.only())["status"]) == ([], "cancelled")
 
     async def test_rest_arguments_stay_what_they_are(self, editors: Company) -> None:
-        """An array, and an object without the names of parameters."""
+        """An array, and an object without the names of parameters, the key's among them."""
 
-        def tool(a: int, *rest: int, **more: int) -> None:
-            editors.ran.append((a, rest, more))
+        def tool(a: int, *rest: int, key: str, **more: int) -> None:
+            editors.ran.append((a, rest, more, key))
 
         runtime = editors.runtime()
-        for wrong in ({"a": 1, "rest": {}, "more": {}}, {"a": 1, "rest": [], "more": {"a": 2}}):
-            calling = runtime.call(runtime.tool(tool, **EDITABLE), 1, 2, turn=NEW)
+        for wrong in ({"a": 1, "rest": {}, "more": {}}, {"a": 1, "rest": [], "more": {"key": 2}}):
+            calling = runtime.call(runtime.tool(tool, key="key", **EDITABLE), 1, 2, turn=NEW)
             await refused(editors.people.meanwhile(calling, "edit", input=wrong))
         assert not editors.ran
 
@@ -527,6 +553,14 @@ def keys(document: Any) -> Callable[[httpx.Response], httpx.Response]:
     return lambda answer: httpx.Response(
         200, json=document, headers={"content-type": "application/jwk-set+json"}
     )
+
+
+class Later:
+    """Something to be awaited."""
+
+    def __await__(self) -> Any:
+        yield from asyncio.sleep(0).__await__()
+        return "x"
 
 
 class Dying:

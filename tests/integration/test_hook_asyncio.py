@@ -94,6 +94,15 @@ async def test_a_gate_may_wait(desk: Desk) -> None:
     assert judged == [{"order": "A-1"}]
 
 
+async def test_a_report_that_is_cancelled(desk: Desk) -> None:
+    """As when the loop ends: nothing is left."""
+    task = desk.runtime.hook._aside(asyncio.sleep(60))
+    task.cancel()
+    await desk.runtime.settle()
+    assert task.cancelled()
+    assert not desk.runtime.hook._tasks
+
+
 async def test_a_hook_is_left_in_good_order(desk: Desk) -> None:
     """Reports are waited for."""
     async with desk.runtime.hook as hook:

@@ -138,13 +138,13 @@ class Form:
         wanted = {name: each for name, each in self._signature.parameters.items() if name not in self._apart}
         if not isinstance(value, dict) or value.keys() != wanted.keys():
             return False
-        return all(_fits(each, value, wanted) for each in wanted.values())
+        return all(_fits(each, value, self._signature.parameters) for each in wanted.values())
 
 
-def _fits(parameter: Parameter, value: Mapping[str, Any], wanted: Collection[str]) -> bool:
+def _fits(parameter: Parameter, value: Mapping[str, Any], names: Mapping[str, Parameter]) -> bool:
     given = value[parameter.name]
     if parameter.kind is Parameter.VAR_POSITIONAL:
         return isinstance(given, list)
     if parameter.kind is Parameter.VAR_KEYWORD:
-        return isinstance(given, dict) and not given.keys() & set(wanted)
+        return isinstance(given, dict) and not given.keys() & names.keys()
     return True

@@ -206,6 +206,8 @@ class Hook:
     async def _reported(self, go: GoAhead, telling: Telling, running: Awaitable[R]) -> R:
         async with Grant(self, go, telling) as grant:
             result = await running
+            if inspect.isawaitable(result):  # of a callable that does not look like a coroutine
+                result = await result
             await grant.succeeded(telling.result(result))
         return result
 
@@ -220,8 +222,13 @@ class Hook:
     def _aside(self, running: Coroutine[Any, Any, R]) -> "asyncio.Task[R]":
         task = asyncio.create_task(running)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._ended)
         return task
+
+    def _ended(self, task: "asyncio.Task[Any]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # told to who waits, if anybody still does
 
     async def _written(self, entry: Entry) -> None:
         if self._journal is not None:
@@ -231,12 +238,13 @@ class Hook:
         try:
             step = next(steps)
             while True:
+                fault, heard = None, None
                 try:
                     heard = await self._taken(step)
-                except BaseException as fault:  # noqa: BLE001 - the procedure judges it
-                    step = steps.throw(fault)
-                else:
-                    step = steps.send(heard)
+                except BaseException as broken:  # noqa: BLE001 - the procedure judges it
+                    fault = broken
+                # Out here, so that no refusal drags it along: it may hold anything.
+                step = steps.send(heard) if fault is None else steps.throw(fault)
         except StopIteration as end:
             go: GoAhead = end.value
             return go

@@ -189,8 +189,12 @@ class SyncHook:
 
     def tell(self, go: GoAhead, status: str, summary: str | None) -> None:
         """Report an outcome on the side, and wait for it a moment."""
-        task = self._aside.submit(self._told, go, status, summary)
-        wait([task], timeout=PATIENCE_S)
+        try:
+            task = self._aside.submit(self._told, go, status, summary)
+        except RuntimeError as closed:  # by now, or the interpreter ends
+            unreported(go.approval.id, closed)
+        else:
+            wait([task], timeout=PATIENCE_S)
 
     def _ran(
         self, function: Callable[..., Any], tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -201,6 +205,8 @@ class SyncHook:
         how = tool.form.call(bound, go.call.input, go.execution_id)
         with SyncGrant(self, go, tool.telling) as grant:
             result = function(*how.args, **how.kwargs)
+            if inspect.isawaitable(result):
+                raise TypeError("a coroutine takes the Hook of asyncio")
             grant.succeeded(tool.telling.result(result))
         return result
 
@@ -220,12 +226,13 @@ class SyncHook:
         try:
             step = next(steps)
             while True:
+                fault, heard = None, None
                 try:
                     heard = self._taken(step)
-                except BaseException as fault:  # noqa: BLE001 - the procedure judges it
-                    step = steps.throw(fault)
-                else:
-                    step = steps.send(heard)
+                except BaseException as broken:  # noqa: BLE001 - the procedure judges it
+                    fault = broken
+                # Out here, so that no refusal drags it along: it may hold anything.
+                step = steps.send(heard) if fault is None else steps.throw(fault)
         except StopIteration as end:
             go: GoAhead = end.value
             return go
