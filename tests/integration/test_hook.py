@@ -275,6 +275,13 @@ class TestRefused:
         said = await refused(runtime.call(runtime.tool(company.refund), bad))
         assert said.error.code == "APPROVAL_UNSERIALIZABLE_INPUT"
 
+    async def test_a_gate_changes_nothing(self, company: Company) -> None:
+        """It judges a copy."""
+        runtime = company.runtime()
+        tool = runtime.tool(company.refund, gate=lambda said: said.update(amount=1))
+        await company.people.meanwhile(runtime.call(tool, "A-1"))
+        assert company.ran == [("A-1", 5)]
+
     async def test_what_can_not_be_called_so(self, company: Company) -> None:
         """As Python would."""
         runtime = company.runtime()
@@ -352,6 +359,18 @@ class TestRefused:
         else:
             assert (await refused(calling)).error.code == "APPROVAL_TOKEN_INVALID"
         assert bool(company.ran) is runs
+
+    async def test_keys_that_were_rotated(self, company: Company) -> None:
+        """Are fetched again because of a token that names another, once."""
+        runtime = company.runtime()
+        tool = runtime.tool(company.refund)
+        runtime.line.change["jwks.json"] = keys({"keys": []})
+        await refused(company.people.meanwhile(runtime.call(tool, "A-1")))
+        assert runtime.line.calls.count("jwks.json") == 1, "not again at once"
+        runtime.line.change.clear()
+        runtime.hook._keys._at_s -= 10
+        assert await runtime.call(tool, "A-1") == "refunded 5"
+        assert runtime.line.calls.count("jwks.json") == 2
 
     async def test_keys_that_are_none(self, company: Company) -> None:
         """Or other people's."""
@@ -502,6 +521,7 @@ class TestSuspended:
         runtime = company.runtime()
         tool = runtime.tool(company.refund, suspend=True)
         pending = await refused(runtime.call(tool, "A-1"), ApprovalPending)
+        assert pending.approval.confirmation["code"] == "CONFIRMATION_REQUIRED"
         value = json.loads(json.dumps(pending.handle.json()))
         await company.people.decide()
         second = company.runtime()

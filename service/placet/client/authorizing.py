@@ -106,8 +106,8 @@ class Desk(Quiet, frozen=True, kw_only=True):
                 approval = yield Verb(method="wait", said=(approval.id,), options=limit)
             _about(handle, approval)
             return (yield from self._settled(question, approval))
-        except StillPending:
-            raise ApprovalPending(handle) from None
+        except StillPending as still:
+            raise ApprovalPending(handle, still.approval or approval) from None
         except BaseException as gone:
             if question.withdraw and not isinstance(
                 gone, Exception | GeneratorExit

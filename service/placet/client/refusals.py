@@ -5,7 +5,7 @@ models. What a developer may know besides are attributes.
 """
 
 from placet.client.handles import Handle
-from placet.client.shapes import Outcome
+from placet.client.shapes import Approval, Outcome
 from placet.domain.errors import ApprovalConsumed, PlacetError
 
 _PENDING = "A person has to approve this first. It has been asked for; do not ask again."
@@ -27,11 +27,17 @@ class HookRefusal(Exception):  # noqa: N818 - named as the rows of the error tab
 
 
 class ApprovalPending(HookRefusal):
-    """Nobody has decided yet; ``handle`` is for going on later, in another process too."""
+    """Nobody has decided yet.
 
-    def __init__(self, handle: Handle) -> None:
+    Attributes:
+        handle: For going on later, in another process too.
+        approval: The record as it was last seen; its ``confirmation`` is for an Agent Surface runtime.
+    """
+
+    def __init__(self, handle: Handle, approval: Approval) -> None:
         super().__init__()
         self.handle = handle
+        self.approval = approval
 
     def model(self) -> dict[str, object]:
         """All that a model may read."""
