@@ -85,7 +85,11 @@ async def test_too_many_are_told_when_to_come_again(anywhere: Harness) -> None:
     assert refusal(await Party(anywhere.http, "default", "x", made_up()).list()) == UNKNOWN
 
 
-@pytest.mark.parametrize("text", ["x", "plc_default_short", "ey.ey.ey", made_up() + "é", "p" * 5_000])
+@pytest.mark.parametrize(
+    "text",
+    ["x", "plc_default_short", "ey.ey.ey", made_up() + "é", "p" * 5_000],
+    ids=["none", "short", "dotted", "no-ascii", "long"],
+)
 async def test_what_has_not_the_form_counts_too(h: Harness, text: str) -> None:
     """Whatever was presented and is nobody's."""
     for _ in range(FAILURES_BURST):
