@@ -245,12 +245,21 @@ class TestRefused:
     """What does not run."""
 
     async def test_what_people_reject(self, company: Company) -> None:
-        """The model hears it."""
+        """The model hears it, and what they said of it."""
+        runtime = company.runtime()
+        calling = runtime.call(runtime.tool(company.refund), "A-1")
+        said = await refused(company.people.meanwhile(calling, "reject", comment='Not "today".'))
+        assert said.model()["code"] == "APPROVAL_REJECTED"
+        assert said.text == rf'{said} An approver said: "Not \"today\"."'
+        assert said.comments == ('Not "today".',)
+        assert not company.ran
+
+    async def test_what_people_reject_without_a_word(self, company: Company) -> None:
+        """There is none to tell."""
         runtime = company.runtime()
         calling = runtime.call(runtime.tool(company.refund), "A-1")
         said = await refused(company.people.meanwhile(calling, "reject"))
-        assert said.model()["code"] == "APPROVAL_REJECTED"
-        assert not company.ran
+        assert said.text == str(said)
 
     async def test_what_a_gate_refuses_is_not_even_asked(self, company: Company) -> None:
         """In the gate's own words, where they are of the table; else in none."""

@@ -35,7 +35,7 @@ from placet.domain.errors import (
     InvocationConflict,
     PlacetError,
 )
-from placet.domain.model import Status
+from placet.domain.model import Status, Verdict
 from placet.tokens.verify import TokenFault, TokenInvalid
 
 T = TypeVar("T")
@@ -120,7 +120,7 @@ class Desk(Quiet, frozen=True, kw_only=True):
             return (yield from self._spent_before(question, approval))
         if not approval.is_approved:
             ended = _ENDS.get(approval.status, InternalError)
-            raise ended()
+            raise ApprovalRefused(ended(), comments=_against(approval))
         call = yield from _effective(question, approval)
         yield from self._proven(approval, call)
         execution = _execution(question, approval)
@@ -231,6 +231,11 @@ def _execution(question: Question, approval: Approval) -> str:
     if not question.idempotent:
         return token_hex(_EXECUTION_BYTES)
     return sha256_hex(canonicalize([question.key, approval.id]))[: 2 * _EXECUTION_BYTES]
+
+
+def _against(approval: Approval) -> list[str]:
+    """What those said who rejected it."""
+    return [each.comment for each in approval.decisions if each.decision == Verdict.REJECT and each.comment]
 
 
 def _handle(question: Question, approval: Approval) -> Handle:

@@ -4,6 +4,9 @@
 models. What a developer may know besides are attributes.
 """
 
+import json
+from collections.abc import Collection
+
 from placet.client.handles import Handle
 from placet.client.shapes import Approval, Outcome
 from placet.domain.errors import ApprovalConsumed, PlacetError
@@ -18,6 +21,11 @@ class HookRefusal(Exception):  # noqa: N818 - named as the rows of the error tab
     def model(self) -> dict[str, object]:
         """All that a model may read."""
         raise NotImplementedError
+
+    @property
+    def text(self) -> str:
+        """All that a model may read, as a tool's answer in words; with what approvers said of it."""
+        return str(self)
 
     def __str__(self) -> str:
         return str(self.model()["message"])
@@ -50,12 +58,22 @@ class ApprovalRefused(HookRefusal):
     Attributes:
         error: The refusal, of the one table or of the client.
         outcome: What was reported, where it ran before.
+        comments: What those said who rejected it; the forms tell them that the agent reads it.
     """
 
-    def __init__(self, error: PlacetError, outcome: Outcome | None = None) -> None:
+    def __init__(
+        self, error: PlacetError, outcome: Outcome | None = None, comments: Collection[str] = ()
+    ) -> None:
         super().__init__()
         self.error = error
         self.outcome = outcome
+        self.comments = tuple(comments)
+
+    @property
+    def text(self) -> str:
+        """All that a model may read, in words."""
+        said = (f"An approver said: {json.dumps(each, ensure_ascii=False)}" for each in self.comments)
+        return " ".join([str(self), *said])
 
     def model(self) -> dict[str, object]:
         """All that a model may read."""
