@@ -75,6 +75,12 @@ def begun(data_dir: Path) -> Path:
     return data_dir
 
 
+@pytest.fixture(autouse=True)
+def usual_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal is as wide as one that does not say, wherever the tests run."""
+    monkeypatch.setenv("COLUMNS", "100")
+
+
 @pytest.fixture
 def cli(tmp_path: Any) -> Type:
     """Types a command line: ``cli("approvals", "list", answer=…)``.

@@ -146,7 +146,7 @@ def test_it_keeps_to_the_width_of_a_terminal(
     monkeypatch.setenv("COLUMNS", "80")
     files.write(POLICY.replace('name = "all"', 'name = "all"\nclients = ["shop"]') + "quorum = 2\nx = 1\n")
     checked = cli("policy", "check", str(files.policy), terminal=True).out.splitlines()
-    assert f"✗ {files.policy}:8: A rule has no 'x'" in " ".join(" ".join(checked).split())
+    assert f"✗{files.policy}:8:Arulehasno'x'" in "".join("".join(checked).split())  # the path may be long
     files.write(POLICY + 'quorum = 2\nedit = "counts"\n')
     request = tmp_path / "request.json"
     members = {"allowed_decisions": ["approve", "edit", "reject"], "capability": "orders.refund" * 6}
