@@ -10,8 +10,10 @@ import pytest
 from msgspec.structs import fields
 
 from placet.application.commands import Create
+from placet.client import model_docs
 from placet.domain.canonical import canonicalize, sha256_hex
 from placet.domain.error_docs import markdown_table
+from placet.domain.faces import GENERIC_MESSAGE
 from placet.tokens.claims import ApproverClaim
 from placet.tokens.issue import mint
 from placet.tokens.jwks import jwks
@@ -24,6 +26,13 @@ def test_the_table_of_errors_is_the_one_table() -> None:
     """The README's table is made from the error classes."""
     shown = README.split("<!-- errors -->\n")[1].split("<!-- /errors -->")[0]
     assert shown.strip() == markdown_table().strip()
+
+
+def test_the_table_of_what_a_model_reads_is_made_of_what_is_raised() -> None:
+    """And each situation says what there is to do."""
+    shown = README.split("<!-- model -->\n")[1].split("<!-- /model -->")[0]
+    assert shown == model_docs.markdown_table()
+    assert not [line for line in shown.splitlines() if line.endswith(f"{GENERIC_MESSAGE} |")]
 
 
 def test_the_table_of_members_has_all_that_a_question_can_say() -> None:

@@ -273,8 +273,10 @@ class TestRefused:
         runtime = company.runtime()
         said = await refused(runtime.call(runtime.tool(company.refund, gate=says), "A-1"))
         assert said.model()["issues"] == [{"path": "/amount", "message": "Too much."}]
+        assert said.text == f"{said} /amount: Too much."
         said = await refused(runtime.call(runtime.tool(company.refund, gate=breaks), "A-1"))
         assert said.model() == GENERIC
+        assert said.text == f"{GENERIC['message']} This did not run. Tell the user before it is tried again."
         assert runtime.line.calls == []
 
     @pytest.mark.parametrize("bad", [{1}, float("nan"), 2**60, object, "\ud800"], ids=repr)

@@ -5,14 +5,31 @@ models. What a developer may know besides are attributes.
 """
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+from typing import Any, Final
 
 from placet.client.handles import Handle
 from placet.client.shapes import Approval, Outcome
 from placet.domain.errors import ApprovalConsumed, PlacetError
+from placet.domain.faces import GENERIC_MESSAGE
 
-_PENDING = "A person has to approve this first. It has been asked for; do not ask again."
-_UNKNOWN = "Whether this ran is not known. Do not run it again; a person has to look."
+PENDING: Final[Mapping[str, object]] = MappingProxyType(
+    {
+        "code": "APPROVAL_PENDING",
+        "message": "A person has to approve this first. It has been asked for; do not ask again.",
+        "retryable": False,
+    }
+)
+UNKNOWN: Final[Mapping[str, object]] = MappingProxyType(
+    {
+        "code": "EXECUTION_UNKNOWN",
+        "message": "Whether this ran is not known. Do not run it again; a person has to look.",
+        "retryable": False,
+    }
+)
+_NOT_RUN: Final = "This did not run. Tell the user before it is tried again."
+"""What there is to do about an error that is told in no words: no more than is true of every refusal."""
 
 
 class HookRefusal(Exception):  # noqa: N818 - named as the rows of the error table are
@@ -49,7 +66,7 @@ class ApprovalPending(HookRefusal):
 
     def model(self) -> dict[str, object]:
         """All that a model may read."""
-        return {"code": "APPROVAL_PENDING", "message": _PENDING, "retryable": False}
+        return dict(PENDING)
 
 
 class ApprovalRefused(HookRefusal):
@@ -71,9 +88,12 @@ class ApprovalRefused(HookRefusal):
 
     @property
     def text(self) -> str:
-        """All that a model may read, in words."""
-        said = (f"An approver said: {json.dumps(each, ensure_ascii=False)}" for each in self.comments)
-        return " ".join([str(self), *said])
+        """All that a model may read, in words: what happened, and what there is to do."""
+        face: dict[str, Any] = self.model()
+        words = [face["message"], *([_NOT_RUN] if face["message"] == GENERIC_MESSAGE else [])]
+        words += (f"{each['path']}: {each['message']}" for each in face.get("issues", ()))
+        words += (f"An approver said: {json.dumps(each, ensure_ascii=False)}" for each in self.comments)
+        return " ".join(words)
 
     def model(self) -> dict[str, object]:
         """All that a model may read."""
@@ -98,4 +118,4 @@ class ExecutionUnknown(ApprovalRefused):
 
     def model(self) -> dict[str, object]:
         """All that a model may read."""
-        return {"code": "EXECUTION_UNKNOWN", "message": _UNKNOWN, "retryable": False}
+        return dict(UNKNOWN)
