@@ -50,6 +50,24 @@ class Pending(Struct, frozen=True, kw_only=True):
     digest: str
 
 
+class Approved(Struct, frozen=True, kw_only=True):
+    """An approved question, and what was presented with it."""
+
+    id: str
+    digest: str
+    number: int
+
+    @property
+    def presented(self) -> dict[str, Any]:
+        """The call that is to be presented again."""
+        return samples.presented(self.number)
+
+    @property
+    def run(self) -> str:
+        """Its run."""
+        return samples.run_of(self.number)
+
+
 class Grant(Struct, frozen=True, kw_only=True):
     """An approved question: its id, and the body that consumes it."""
 
@@ -104,12 +122,14 @@ class Replica:
         """Ask ``count`` questions."""
         return await _in_batches(self._ask, self.numbers(count))
 
+    async def approved(self, count: int) -> list[Approved]:
+        """Ask ``count`` questions, and approve them."""
+        return await _in_batches(self._approve, self.numbers(count))
+
     async def grants(self, count: int) -> list[Grant]:
-        """Ask ``count`` questions, approve them, and fetch the tokens from the service as a runtime does."""
-        numbers = self.numbers(count)
-        ids = await _in_batches(self._approve, numbers)
+        """The same, with the tokens that the service gave for them, as a runtime fetches them."""
+        left = iter(await self.approved(count))
         made: list[Grant] = []
-        left = iter(zip(numbers, ids, strict=True))
         await asyncio.gather(*(self._fetch(left, made) for _ in range(_CONNECTIONS)))
         return made
 
@@ -117,21 +137,21 @@ class Replica:
         asked = await self._create(self.services.request, number)
         return Pending(id=asked.approval.ask.id, digest=asked.approval.digest)
 
-    async def _approve(self, number: int) -> str:
+    async def _approve(self, number: int) -> Approved:
         pending = await self._ask(number)
         decision = Decide(decision=Verdict.APPROVE, digest=pending.digest)
         await self.services.decide(self._person, pending.id, decision)
-        return pending.id
+        return Approved(id=pending.id, digest=pending.digest, number=number)
 
-    async def _fetch(self, left: Iterator[tuple[int, str]], made: list[Grant]) -> None:
+    async def _fetch(self, left: Iterator[Approved], made: list[Grant]) -> None:
         connection = await Connection.open(self._port)
-        for number, approval_id in left:
-            get = samples.request("GET", f"/v1/approvals/{approval_id}", self.credentials.runtime)
+        for approved in left:
+            get = samples.request("GET", f"/v1/approvals/{approved.id}", self.credentials.runtime)
             status, body = await connection.call(get)
             if status != _OK:
                 raise Failed(f"a granted approval was answered {status}: {body.decode(errors='replace')}")
             token = msgspec.json.decode(body)["token"]
-            made.append(Grant(id=approval_id, body=samples.consumption(number, token)))
+            made.append(Grant(id=approved.id, body=samples.consumption(approved.number, token)))
         connection.close()
 
     def _create(self, use: RequestApproval, number: int) -> Any:
