@@ -187,6 +187,18 @@ class TestRuns:
         assert await company.people.meanwhile(runtime.call(tool, "A-1")) == "refunded 5"
         assert "is not reported: RuntimeError" in caplog.text
 
+    async def test_a_grant_whose_person_may_not_decide_any_more(self, company: Company) -> None:
+        """Is not used; why is said, and nothing else."""
+        runtime = company.runtime()
+        tool = runtime.tool(company.refund, suspend=True)
+        await refused(runtime.call(tool, "A-1"), ApprovalPending)
+        await company.people.decide()
+        await company.h.services.enrolment.revoke("default", "approver:ann")
+        said = await refused(runtime.call(tool, "A-1"))
+        assert said.model()["code"] == "FORBIDDEN"
+        assert said.error.details == {"reason": "approver-no-longer-entitled"}
+        assert not company.ran
+
     async def test_without_a_decorator(self, company: Company) -> None:
         """A grant has what is to run, and reports in the end."""
         runtime = company.runtime()

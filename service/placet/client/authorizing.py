@@ -31,9 +31,11 @@ from placet.domain.errors import (
     ApprovalRejected,
     ApprovalTokenInvalid,
     ApprovalUnserializableInput,
+    Forbidden,
     InternalError,
     InvocationConflict,
     PlacetError,
+    from_problem,
 )
 from placet.domain.model import Status, Verdict
 from placet.tokens.verify import TokenFault, TokenInvalid
@@ -165,7 +167,7 @@ class Desk(Quiet, frozen=True, kw_only=True):
 
     def _proven(self, approval: Approval, call: ToolCall) -> Steps[None]:
         if approval.token is None:
-            raise ApprovalTokenInvalid
+            raise _withheld(approval)
         keys = None
         for _ in range(2):
             keys = yield Keys(refused=keys)
@@ -231,6 +233,14 @@ def _execution(question: Question, approval: Approval) -> str:
     if not question.idempotent:
         return token_hex(_EXECUTION_BYTES)
     return sha256_hex(canonicalize([question.key, approval.id]))[: 2 * _EXECUTION_BYTES]
+
+
+def _withheld(approval: Approval) -> PlacetError:
+    """Why there is no token to a grant: the rules of now, where they are the reason."""
+    if approval.suspended is None:
+        return ApprovalTokenInvalid()
+    told = {"code": Forbidden.code, "details": {"reason": approval.suspended}}
+    return from_problem(told, status=Forbidden.status)
 
 
 def _against(approval: Approval) -> list[str]:
