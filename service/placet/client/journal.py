@@ -19,8 +19,10 @@ these run again under the same key. Without a journal the service's record alone
 a grant is spent, so that nothing runs twice, but not how far an execution came.
 """
 
+import errno
 import fcntl
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from threading import Lock
 from typing import Final, Literal, Protocol
@@ -32,6 +34,9 @@ from placet.client.quiet import Quiet
 Phase = Literal["begun", "started", "ended", "over"]
 
 _PRIVATE: Final = 0o600
+_LINES_MIN: Final = 10_000
+_LINES_EACH: Final = 8
+"""The file is written anew once it has more lines than either says, for each that counts: it stays small."""
 
 
 class Entry(Quiet, frozen=True, kw_only=True):
@@ -65,76 +70,103 @@ class Journal(Protocol):
 class FileJournal:
     """A journal in a file of this process alone: a line of JSON for each step, readable by its owner.
 
-    What is over is dropped when it is opened. A last line that was cut off does not count: its step was
-    never taken.
+    What is over is dropped when it is opened, and when much of the file is. A last line that was cut off does
+    not count: its step was never taken.
 
     Args:
-        path: The file; made. Beside it a file ``.lock``.
+        path: The file; made. Beside it files ``.lock`` and, for a moment, ``.new``.
 
     Raises:
-        OSError: It can't be had; ``BlockingIOError`` where another process holds it.
+        OSError: It can't be had, as where it is a symbolic link, or another user's; ``BlockingIOError`` where
+            another process holds it.
         msgspec.DecodeError: A line of it is none of a journal's.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(path)
         self._mutex = Lock()
+        self._process = os.getpid()
         self._broken = False  # what a failed fsync has kept nobody knows, and the next one doesn't say
-        self._held = os.open(f"{self._path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE)
+        self._known: dict[tuple[str, str], Entry] = {}
+        self._file = -1
+        self._lines = 0
+        self._held = _own(f"{self._path}.lock", os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._known = self._read()
-            self._file = self._compacted()
+            self._read()
+            self._compact()
         except BaseException:
             os.close(self._held)
             raise
 
     def write(self, entry: Entry) -> None:
         """Append, and wait for the disk."""
+        if os.getpid() != self._process:  # before the mutex, which a thread that is not here may hold
+            raise OSError("the journal is another process's, from which this one was forked")
         with self._mutex:
             if self._broken:
                 raise OSError("the journal could not be written before; what is in it is not known")
+            if self._file < 0:  # its number may be another file's by now
+                raise OSError("the journal is closed")
             self._broken = True
-            _append(self._file, entry)
-            self._broken = False
+            _append(self._file, [entry])
             _learn(self._known, entry)
+            self._lines += 1
+            if self._lines > _LINES_MIN and self._lines > _LINES_EACH * len(self._known):
+                self._compact()
+            self._broken = False
 
     def find(self, approval: str, execution: str) -> Entry | None:
         """The last step of an execution; None where it is over, or of somebody else."""
-        with self._mutex:
-            return self._known.get((approval, execution))
+        return self._known.get((approval, execution))  # nobody waits here for the disk
 
     def close(self) -> None:
-        """Let another process have it."""
-        os.close(self._file)
-        os.close(self._held)
+        """Let another process have it. Nothing more can be written."""
+        with self._mutex:
+            file, self._file = self._file, -1
+            if file >= 0:
+                os.close(file)
+                os.close(self._held)
 
-    def _read(self) -> dict[tuple[str, str], Entry]:
+    def _read(self) -> None:
         try:
-            *lines, _cut = self._path.read_bytes().split(b"\n")
+            file = _own(self._path, os.O_RDONLY)
         except FileNotFoundError:
-            return {}
-        known: dict[tuple[str, str], Entry] = {}
+            return
+        with os.fdopen(file, "rb") as opened:
+            *lines, _cut = opened.read().split(b"\n")
         for line in lines:
-            _learn(known, msgspec.json.decode(line, type=Entry))
-        return known
+            _learn(self._known, msgspec.json.decode(line, type=Entry))
 
-    def _compacted(self) -> int:
+    def _compact(self) -> None:
         """A new file with what counts, in the place of the old one; left open to be appended to."""
         beside = self._path.with_name(f"{self._path.name}.new")
         beside.unlink(missing_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
-        file = os.open(beside, flags, _PRIVATE)
-        for entry in self._known.values():
-            _append(file, entry)
-        os.fsync(file)
-        beside.replace(self._path)
-        directory = os.open(self._path.parent, os.O_RDONLY | os.O_CLOEXEC)
+        file = _own(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND)
         try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
-        return file
+            _append(file, self._known.values())
+            beside.replace(self._path)
+            directory = os.open(self._path.parent, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(directory)
+            finally:
+                os.close(directory)
+        except BaseException:
+            os.close(file)
+            raise
+        old, self._file = self._file, file
+        if old >= 0:
+            os.close(old)
+        self._lines = len(self._known)
+
+
+def _own(path: str | os.PathLike[str], flags: int) -> int:
+    """Open a file of this user's, in its own place: elsewhere another might write it, or be written over."""
+    file = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW, _PRIVATE)
+    if os.fstat(file).st_uid != os.geteuid():
+        os.close(file)
+        raise PermissionError(errno.EPERM, "the journal is another user's", os.fspath(path))
+    return file
 
 
 def _learn(known: dict[tuple[str, str], Entry], entry: Entry) -> None:
@@ -145,8 +177,8 @@ def _learn(known: dict[tuple[str, str], Entry], entry: Entry) -> None:
         known[name] = entry
 
 
-def _append(file: int, entry: Entry) -> None:
-    line = msgspec.json.encode(entry) + b"\n"
-    if os.write(file, line) != len(line):
+def _append(file: int, entries: Iterable[Entry]) -> None:
+    lines = b"".join(msgspec.json.encode(each) + b"\n" for each in entries)
+    if lines and os.write(file, lines) != len(lines):
         raise OSError("the journal's disk is full")
     os.fsync(file)

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from placet.client import Client
+from placet.client import journal as journal_module
 from placet.client.decorating import Form
 from placet.client.handles import Handle, hash_of
 from placet.client.hook import FileJournal, HookRefusal, SyncHook
@@ -124,6 +125,80 @@ class TestJournal:
             journal.write(BEGUN)
         assert journal.find("apr_1", "e-1") is None
         journal.close()
+
+    def test_what_is_closed_is_not_written_to(self, tmp_path: Path) -> None:
+        """Its number is another file's by then. It can be closed twice."""
+        journal = FileJournal(tmp_path / "journal")
+        journal.close()
+        with (tmp_path / "other").open("w+b") as first, (tmp_path / "another").open("w+b") as second:
+            with pytest.raises(OSError, match="closed"):
+                journal.write(BEGUN)
+            journal.close()
+            assert (first.read(), second.read()) == (b"", b"")
+
+    def test_a_fork_has_none(self, tmp_path: Path) -> None:
+        """What this process learns from there on, the other one doesn't."""
+        journal = FileJournal(tmp_path / "journal")
+        child = os.fork()
+        if child == 0:  # pragma: no cover - in the other process
+            try:
+                journal.write(BEGUN)
+            except OSError as refused:
+                os._exit(7 if "forked" in str(refused) else 1)
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        journal.write(BEGUN)
+        journal.close()
+
+    @pytest.mark.parametrize("name", ["journal", "journal.lock"])
+    def test_what_stands_elsewhere_is_not_written(self, tmp_path: Path, name: str) -> None:
+        """A link leads where others may write, or where something else is."""
+        elsewhere = tmp_path / "elsewhere"
+        elsewhere.write_bytes(b"")
+        (tmp_path / name).symlink_to(elsewhere)
+        with pytest.raises(OSError, match="symbolic"):
+            FileJournal(tmp_path / "journal")
+        assert elsewhere.read_bytes() == b""
+
+    def test_another_user_s(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Might say anything."""
+        FileJournal(tmp_path / "journal").close()
+        monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+        with pytest.raises(PermissionError, match="another user"):
+            FileJournal(tmp_path / "journal")
+
+    def test_it_stays_small(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What is over is dropped on the way, and what counts is kept."""
+        monkeypatch.setattr(os, "fsync", lambda _file: None)
+        path = tmp_path / "journal"
+        journal = FileJournal(path)
+        journal.write(BEGUN)
+        for number in range(10_001):
+            journal.write(step("begun", execution=f"e-x-{number}"))
+            journal.write(step("over", execution=f"e-x-{number}"))
+        assert path.read_bytes().count(b"\n") < 10_001
+        journal.write(step("started"))
+        journal.close()
+        again = FileJournal(path)
+        assert again.find("apr_1", "e-1") == step("started")
+        again.close()
+
+    def test_a_rewrite_that_fails(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Leaves the old file, and nothing is believed to be kept from there on."""
+        journal = FileJournal(tmp_path / "journal")
+        monkeypatch.setattr(journal_module, "_LINES_MIN", 1)
+        monkeypatch.setattr(journal_module, "_LINES_EACH", 0)
+        journal.write(BEGUN)
+        with monkeypatch.context() as broken:
+            broken.setattr(Path, "replace", lambda _from, _to: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                journal.write(step("started"))
+        with pytest.raises(OSError, match="not known"):
+            journal.write(step("ended"))
+        journal.close()
+        again = FileJournal(tmp_path / "journal")
+        assert again.find("apr_1", "e-1") == step("started")
+        again.close()
 
 
 class TestHandle:
