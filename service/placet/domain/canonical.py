@@ -52,17 +52,21 @@ def sha256_hex(data: bytes) -> str:
 
 
 def _rebuilt(value: Any) -> Any:  # noqa: ANN401 - JSON of any shape, a case for each
-    """A copy that is canonical as the encoder writes it: members in order, numbers as verbatim text."""
+    """A copy that is canonical as the encoder writes it: members in order, numbers as verbatim text.
+
+    Of subclasses the value counts, not the text they have of themselves, as ``numpy.float64`` does.
+    """
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, int):
-        if not -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER:
+        number = int.__pos__(value)
+        if not -MAX_SAFE_INTEGER <= number <= MAX_SAFE_INTEGER:
             raise ValueError("an integer beyond ±(2^53-1) has no canonical form")
-        return int(value)
+        return number
     if isinstance(value, float):
-        return msgspec.Raw(_number(value).encode())
+        return msgspec.Raw(_number(float.__pos__(value)).encode())
     if isinstance(value, (list, tuple)):
         return [_rebuilt(item) for item in value]
     if isinstance(value, dict):

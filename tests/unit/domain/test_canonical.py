@@ -39,7 +39,10 @@ class Count(int):
 
 
 class Weight(float):
-    """A double of our own."""
+    """A double of our own, which has another text of itself, as those of numpy have."""
+
+    def __repr__(self) -> str:
+        return f"np.float64({float.__repr__(self)})"
 
 
 doubles = st.one_of(
