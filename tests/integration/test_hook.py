@@ -28,6 +28,8 @@ from tests.hooks import AGENT, NEW, TURN, People, Runtime
 from tests.ruled import Opening
 
 EDITABLE: dict[str, Any] = {"allowed_decisions": ("approve", "edit", "reject"), "effect": "write"}
+ITSELF: list[Any] = []
+ITSELF.append(ITSELF)
 GENERIC = {"code": "INTERNAL_ERROR", "message": "The operation failed.", "retryable": False}
 
 
@@ -227,6 +229,22 @@ class TestEdited:
         assert editors.ran == [("A-1", 3)]
         assert judged == [{"order": "A-1", "amount": 5}, changed]
 
+    async def test_however_the_service_spells_it(self, editors: Company) -> None:
+        """The tool gets what its gate has judged, and what is consumed with: 3, where 3.0 came."""
+        runtime = editors.runtime()
+
+        def spelt(name: str) -> None:
+            for end in (name, "consume"):
+                runtime.line.change[end] = lambda answer: httpx.Response(
+                    answer.status_code,
+                    content=answer.content.replace(b'"amount":3', b'"amount":3.0'),
+                    headers={"content-type": "application/json"},
+                )
+
+        calling = runtime.call(runtime.tool(editors.refund, **EDITABLE), "A-1")
+        changed = {"order": "A-1", "amount": 3}
+        assert await editors.people.meanwhile(calling, "edit", input=changed, first=spelt) == "refunded 3"
+
     @pytest.mark.parametrize(
         "changed",
         [{"order": "A-1", "amount": 99}, {"order": "A-1"}, {"order": "A-1", "amount": 1, "x": 1}, [], 7],
@@ -291,7 +309,7 @@ class TestRefused:
         assert said.text == f"{GENERIC['message']} This did not run. Tell the user before it is tried again."
         assert runtime.line.calls == []
 
-    @pytest.mark.parametrize("bad", [{1}, float("nan"), 2**60, object, "\ud800"], ids=repr)
+    @pytest.mark.parametrize("bad", [{1}, float("nan"), 2**60, object, "\ud800", ITSELF], ids=repr)
     async def test_what_is_no_json(self, company: Company, bad: Any) -> None:
         """Before anybody is asked."""
         runtime = company.runtime()
@@ -304,6 +322,15 @@ class TestRefused:
         tool = runtime.tool(company.refund, gate=lambda said: said.update(amount=1))
         await company.people.meanwhile(runtime.call(tool, "A-1"))
         assert company.ran == [("A-1", 5)]
+
+    async def test_facts_that_change_meanwhile(self, company: Company) -> None:
+        """What was asked with is what is consumed with."""
+        facts = {"till": 1}
+        runtime = company.runtime()
+        calling = runtime.call(runtime.tool(company.refund), "A-1", turn=structs.replace(TURN, context=facts))
+        await company.people.meanwhile(calling, first=lambda _: facts.update(till=2))
+        assert company.ran == [("A-1", 5)]
+        assert (await company.only())["context"] == {"till": 1}
 
     async def test_what_can_not_be_called_so(self, company: Company) -> None:
         """As Python would."""

@@ -11,7 +11,7 @@ from secrets import token_hex
 from typing import Any, Final, TypeVar
 
 import msgspec
-from msgspec import UNSET, structs
+from msgspec import structs
 
 from placet.client.errors import StillPending
 from placet.client.handles import Handle, hash_of
@@ -22,6 +22,7 @@ from placet.client.quiet import Quiet
 from placet.client.refusals import ApprovalPending, ApprovalRefused, ExecutionUnknown, HookRefusal
 from placet.client.shapes import Approval, Spent
 from placet.client.verifying import Expected
+from placet.client.writing import acyclic
 from placet.domain.canonical import canonicalize, sha256_hex
 from placet.domain.errors import (
     ApprovalCancelled,
@@ -91,13 +92,9 @@ class Desk(Quiet, frozen=True, kw_only=True):
         if question.idempotent and (self.journal is None or question.key is None):
             _log.error("an idempotent tool needs a journal, and an id for the call")
             raise InvocationConflict
-        try:
-            plain = msgspec.json.decode(canonicalize(question.call.input))
-        except (ArithmeticError, TypeError, ValueError, RecursionError):
-            plain = UNSET
-        if plain is UNSET:  # out here, nothing hangs on it that holds a value
-            raise ApprovalUnserializableInput("/input")
-        return structs.replace(question, call=structs.replace(question.call, input=plain))
+        call = question.call
+        plain = {"input": _read_back("input", call.input), "context": _read_back("context", call.context)}
+        return structs.replace(question, call=structs.replace(call, **plain))
 
     def _followed(self, question: Question, handle: Handle, approval: Approval) -> Steps[GoAhead]:
         try:
@@ -187,6 +184,13 @@ class Desk(Quiet, frozen=True, kw_only=True):
             yield Kept(entry=entry)
 
 
+def _read_back(name: str, value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """A value as its canonical form has it: a copy, and the same for whoever reads that form."""
+    with suppress(ArithmeticError, TypeError, ValueError, RecursionError):
+        return msgspec.json.decode(canonicalize(acyclic(value)))
+    raise ApprovalUnserializableInput(f"/{name}")  # out here, nothing hangs on it that holds a value
+
+
 def _closed(steps: Steps[T]) -> Steps[T]:
     """The same, so that whatever is unclear is a refusal."""
     try:
@@ -213,10 +217,11 @@ def _passed(question: Question, bound: Any) -> Steps[None]:  # noqa: ANN401 - an
 def _effective(question: Question, approval: Approval) -> Steps[ToolCall]:
     """The call as it was approved; where that is another than was asked about, judged once more."""
     call = approval.effective(question.call)
-    edited = call is not question.call
+    if call is question.call:
+        return call
     try:
-        if edited:
-            yield from _passed(question, call.input)
+        call = structs.replace(call, input=_read_back("input", call.input))
+        yield from _passed(question, call.input)
     except Exception:
         yield from _withdrawn(approval.id)
         raise

@@ -1,7 +1,7 @@
 """How a call is written: bodies in canonical JSON, paths and queries with everything escaped."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -12,8 +12,11 @@ from placet.domain.canonical import canonicalize
 from placet.domain.error_terms import Issue
 from placet.domain.errors import ApprovalUnserializableInput, InputInvalid
 
+T = TypeVar("T")
+
 _BOUND: Final = frozenset({"input", "context"})
 _encode = msgspec.json.Encoder().encode
+_walk = msgspec.json.Encoder(enc_hook=lambda _: None).encode
 
 
 def members(call: ToolCall, actor: Actor | None = None) -> dict[str, object]:
@@ -58,7 +61,7 @@ def _canonical(name: str, value: object) -> bytes:
     """A member in canonical form; raises as :func:`body` does."""
     try:
         # What runs must be what was approved: nothing that is no JSON is made into it on the way.
-        plain = _acyclic(value) if name in _BOUND else msgspec.to_builtins(value)
+        plain = acyclic(value) if name in _BOUND else msgspec.to_builtins(value)
         return canonicalize(plain)
     except (ArithmeticError, TypeError, ValueError, RecursionError):
         pass
@@ -68,9 +71,9 @@ def _canonical(name: str, value: object) -> bytes:
     raise InputInvalid([Issue(path=f"/{name}", message="It can't be written as JSON.")])
 
 
-def _acyclic(value: object) -> object:
-    """The value; a ``RecursionError`` where it is part of itself."""
-    _encode(value)
+def acyclic(value: T) -> T:
+    """The value; a ``RecursionError`` where it is part of itself, of which canonicalizing sees no end."""
+    _walk(value)
     return value
 
 
