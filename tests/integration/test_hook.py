@@ -12,6 +12,7 @@ from msgspec import structs
 
 from placet.client import StillPending
 from placet.client.hook import (
+    ApprovalEdited,
     ApprovalPending,
     ApprovalRefused,
     ExecutionUnknown,
@@ -257,6 +258,18 @@ class TestEdited:
         said = await refused(editors.people.meanwhile(runtime.call(tool, "A-1"), "edit", input=changed))
         assert said.error.code == "APPROVAL_INPUT_MISMATCH"
         assert (editors.ran, (await editors.only())["status"]) == ([], "cancelled")
+
+    async def test_not_where_no_changes_can_be_made(self, editors: Company) -> None:
+        """The model hears why, and the grant is gone."""
+        runtime = editors.runtime()
+        tool = runtime.tool(editors.refund, edits=False, **EDITABLE)
+        calling = editors.people.meanwhile(
+            runtime.call(tool, "A-1"), "edit", input={"order": "A-1", "amount": 3}
+        )
+        said = await refused(calling, ApprovalEdited)
+        assert said.model()["code"] == "APPROVAL_EDITED"
+        assert said.text == "A person approved this with changes that cannot be made here. It did not run."
+        assert ((await editors.only())["status"], editors.ran) == ("cancelled", [])
 
     async def test_rest_arguments_stay_what_they_are(self, editors: Company) -> None:
         """An array, and an object without the names of parameters, the key's among them."""
@@ -594,6 +607,25 @@ class TestSuspended:
         await refused(runtime.does("resume", {**handle.json(), "version": 2}, 1, **who))
         grant = await runtime.does("resume", handle, 1, **who)
         assert grant.input == 1
+
+    async def test_what_was_decided_can_be_seen_first(self, company: Company) -> None:
+        """A look asks the same question, and spends nothing."""
+        runtime = company.runtime()
+        said: Any = {"actor": AGENT, "effect": "external", "run": "r-1", "call_id": "c-1"}
+        looking = ("look", "orders.refund", {"order": "A-1", "amount": 5})
+        pending = await refused(runtime.does(*looking, suspend=True, **said), ApprovalPending)
+        seen = await company.people.meanwhile(runtime.does(*looking, **said))
+        assert (seen.id, seen.status) == (pending.handle.approval, "approved")
+        assert await runtime.call(runtime.tool(company.refund), "A-1") == "refunded 5"
+        assert (await runtime.does(*looking, **said)).status == "consumed"
+        assert len(company.ran) == 1
+
+    async def test_what_was_rejected_can_be_seen_too(self, company: Company) -> None:
+        """With what was said of it."""
+        runtime = company.runtime()
+        looking = runtime.does("look", "orders.refund", {}, actor=AGENT, effect="external")
+        said = await refused(company.people.meanwhile(looking, "reject", comment="No."))
+        assert (said.error.code, said.comments) == ("APPROVAL_REJECTED", ("No.",))
 
     async def test_waiting_ends(self, company: Company) -> None:
         """In a handle too."""

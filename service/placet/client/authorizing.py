@@ -5,7 +5,7 @@ both hooks do the same. The laws are in :mod:`placet.client.hook`.
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from secrets import token_hex
 from typing import Any, Final, TypeVar
@@ -19,7 +19,13 @@ from placet.client.hook_values import GoAhead, Judged, Kept, Keys, Question, Ste
 from placet.client.journal import Entry, Journal
 from placet.client.questions import ToolCall
 from placet.client.quiet import Quiet
-from placet.client.refusals import ApprovalPending, ApprovalRefused, ExecutionUnknown, HookRefusal
+from placet.client.refusals import (
+    ApprovalEdited,
+    ApprovalPending,
+    ApprovalRefused,
+    ExecutionUnknown,
+    HookRefusal,
+)
 from placet.client.shapes import Approval, Spent
 from placet.client.verifying import Expected
 from placet.client.writing import acyclic
@@ -43,6 +49,8 @@ from placet.tokens.verify import TokenFault, TokenInvalid
 
 T = TypeVar("T")
 
+Settling = Callable[[Question, Approval], Steps[T]]
+
 _EXECUTION_BYTES: Final = 16
 _WITHDRAWN_WITHIN_S: Final = 5.0
 _ENDS: Final[Mapping[str, type[PlacetError]]] = {
@@ -65,18 +73,26 @@ class Desk(Quiet, frozen=True, kw_only=True):
         Raises:
             HookRefusal: It may not, or not yet.
         """
-        return _closed(self._asked(question))
+        return _closed(self._asked(question, self._settled))
+
+    def looked(self, question: Question) -> Steps[Approval]:
+        """Ask, and go on until it is decided; nothing is spent.
+
+        Raises:
+            HookRefusal: It may not run, or nobody has decided.
+        """
+        return _closed(self._asked(question, _decided))
 
     def resumed(self, question: Question, handle: object) -> Steps[GoAhead]:
         """Go on with a question that was asked before; the same call is presented."""
         return _closed(self._resumed(question, handle))
 
-    def _asked(self, question: Question) -> Steps[GoAhead]:
+    def _asked(self, question: Question, settle: Settling[T]) -> Steps[T]:
         question = self._plain(question)
         yield from _passed(question, question.call.input)
         options = {**question.terms, "idempotency_key": question.key}
         approval = yield Verb(method="ask", said=(question.call,), options=options)
-        return (yield from self._followed(question, _handle(question, approval), approval))
+        return (yield from self._followed(question, _handle(question, approval), approval, settle))
 
     def _resumed(self, question: Question, handle: object) -> Steps[GoAhead]:
         question = self._plain(question)
@@ -85,7 +101,7 @@ class Desk(Quiet, frozen=True, kw_only=True):
         if same != (known.call, known.capability, known.run, known.call_id):
             raise ApprovalInputMismatch
         approval = yield Verb(method="get", said=(known.approval,))
-        return (yield from self._followed(question, known, approval))
+        return (yield from self._followed(question, known, approval, self._settled))
 
     def _plain(self, question: Question) -> Question:
         """The question about the input as it is bound: read back from its canonical form."""
@@ -96,7 +112,9 @@ class Desk(Quiet, frozen=True, kw_only=True):
         plain = {"input": _read_back("input", call.input), "context": _read_back("context", call.context)}
         return structs.replace(question, call=structs.replace(call, **plain))
 
-    def _followed(self, question: Question, handle: Handle, approval: Approval) -> Steps[GoAhead]:
+    def _followed(
+        self, question: Question, handle: Handle, approval: Approval, settle: Settling[T]
+    ) -> Steps[T]:
         try:
             if approval.is_pending and question.suspend:
                 raise StillPending(approval)  # noqa: TRY301 - as when there is no time left
@@ -104,7 +122,7 @@ class Desk(Quiet, frozen=True, kw_only=True):
                 limit = {"timeout_s": question.timeout_s}
                 approval = yield Verb(method="wait", said=(approval.id,), options=limit)
             _about(handle, approval)
-            return (yield from self._settled(question, approval))
+            return (yield from settle(question, approval))
         except StillPending as still:
             raise ApprovalPending(handle, still.approval or approval) from None
         except BaseException as gone:
@@ -117,9 +135,7 @@ class Desk(Quiet, frozen=True, kw_only=True):
     def _settled(self, question: Question, approval: Approval) -> Steps[GoAhead]:
         if approval.status == Status.CONSUMED:
             return (yield from self._spent_before(question, approval))
-        if not approval.is_approved:
-            ended = _ENDS.get(approval.status, InternalError)
-            raise ApprovalRefused(ended(), comments=_against(approval))
+        _granted(approval)
         call = yield from _effective(question, approval)
         yield from self._proven(approval, call)
         execution = _execution(question, approval)
@@ -205,6 +221,20 @@ def _closed(steps: Steps[T]) -> Steps[T]:
     raise ApprovalRefused(refusal)  # out here, nothing hangs on it that holds a value
 
 
+def _decided(_: Question, approval: Approval) -> Steps[Approval]:
+    """The record; of what is spent by now, the tool's own call judges."""
+    yield from ()
+    if approval.status != Status.CONSUMED:
+        _granted(approval)
+    return approval
+
+
+def _granted(approval: Approval) -> None:
+    if not approval.is_approved:
+        ended = _ENDS.get(approval.status, InternalError)
+        raise ApprovalRefused(ended(), comments=_against(approval))
+
+
 def _passed(question: Question, bound: Any) -> Steps[None]:  # noqa: ANN401 - any JSON
     """Have the tool's own gate judge a copy of an input: it says no by raising, or by False."""
     if question.gate is None:
@@ -220,6 +250,8 @@ def _effective(question: Question, approval: Approval) -> Steps[ToolCall]:
     if call is question.call:
         return call
     try:
+        if not question.edits:
+            raise ApprovalEdited  # noqa: TRY301 - as what the gate says
         call = structs.replace(call, input=_read_back("input", call.input))
         yield from _passed(question, call.input)
     except Exception:

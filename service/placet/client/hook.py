@@ -22,9 +22,16 @@ from placet.client.handles import Handle
 from placet.client.hook_async import Grant, Hook
 from placet.client.hook_sync import SyncGrant, SyncHook
 from placet.client.journal import FileJournal, Journal
-from placet.client.refusals import ApprovalPending, ApprovalRefused, ExecutionUnknown, HookRefusal
+from placet.client.refusals import (
+    ApprovalEdited,
+    ApprovalPending,
+    ApprovalRefused,
+    ExecutionUnknown,
+    HookRefusal,
+)
 
 __all__ = [
+    "ApprovalEdited",
     "ApprovalPending",
     "ApprovalRefused",
     "ExecutionUnknown",

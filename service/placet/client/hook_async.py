@@ -28,6 +28,7 @@ from placet.tokens.jwks import VerificationKeys
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 
 
 class Grant:
@@ -142,6 +143,28 @@ class Hook:
         go = await self._walked(self._desk.asked(question_of(call, call_id, asking)))
         return Grant(self, go, Telling())
 
+    async def look(
+        self,
+        capability: str,
+        input: Any,  # noqa: A002, ANN401 - as above
+        *,
+        actor: Actor,
+        effect: str,
+        context: Mapping[str, Any] | None = None,
+        call_id: str | None = None,
+        **asking: Unpack[Asking],
+    ) -> Approval:
+        """Ask, and see what was decided; nothing is spent. The record is approved, or spent by now.
+
+        For a runtime that pauses by its own means: to run the tool, the same is authorized afterwards.
+
+        Raises:
+            ApprovalPending: Nobody has decided in time, or it was asked not to wait.
+            ApprovalRefused: It may not run.
+        """
+        call = called(capability, input, actor, effect, context, self._surface)
+        return await self._walked(self._desk.looked(question_of(call, call_id, asking)))
+
     async def resume(
         self,
         handle: object,
@@ -234,7 +257,7 @@ class Hook:
         if self._journal is not None:
             await asyncio.to_thread(self._journal.write, entry)
 
-    async def _walked(self, steps: Steps[GoAhead]) -> GoAhead:
+    async def _walked(self, steps: Steps[T]) -> T:
         try:
             step = next(steps)
             while True:
@@ -246,8 +269,8 @@ class Hook:
                 # Out here, so that no refusal drags it along: it may hold anything.
                 step = steps.send(heard) if fault is None else steps.throw(fault)
         except StopIteration as end:
-            go: GoAhead = end.value
-            return go
+            value: T = end.value
+            return value
 
     async def _taken(self, step: Step) -> Any:  # noqa: ANN401 - what came of it
         match step:

@@ -16,7 +16,7 @@ from placet.client.synchronous import Client
 from placet.client.verifying import Expected
 from placet.domain.errors import PlacetError
 
-_WAYS = ("gate", "suspend", "timeout_s", "idempotent", "withdraw")
+_WAYS = ("gate", "suspend", "timeout_s", "idempotent", "withdraw", "edits")
 
 
 class Asking(Terms, total=False):
@@ -25,7 +25,7 @@ class Asking(Terms, total=False):
     ``gate`` is the tool's own judgement of an input: it says no by raising, or by False. ``suspend`` raises
     :class:`~placet.client.refusals.ApprovalPending` in place of waiting. ``timeout_s`` is how long to wait.
     ``idempotent`` lets a tool whose end is unknown run again, under the same key. ``withdraw`` cancels the
-    question when waiting for it is cancelled.
+    question when waiting for it is cancelled. ``edits=False`` refuses a call that was approved with changes.
     """
 
     gate: Gate
@@ -33,6 +33,7 @@ class Asking(Terms, total=False):
     timeout_s: float | None
     idempotent: bool
     withdraw: bool
+    edits: bool
 
 
 class Decorating(Asking, total=False):

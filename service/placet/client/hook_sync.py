@@ -31,6 +31,7 @@ _REPORTS_AT_ONCE: Final = 4
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 
 
 class SyncGrant:
@@ -144,6 +145,28 @@ class SyncHook:
         go = self._walked(self._desk.asked(question_of(call, call_id, asking)))
         return SyncGrant(self, go, Telling())
 
+    def look(
+        self,
+        capability: str,
+        input: Any,  # noqa: A002, ANN401 - as above
+        *,
+        actor: Actor,
+        effect: str,
+        context: Mapping[str, Any] | None = None,
+        call_id: str | None = None,
+        **asking: Unpack[Asking],
+    ) -> Approval:
+        """Ask, and see what was decided; nothing is spent. The record is approved, or spent by now.
+
+        For a runtime that pauses by its own means: to run the tool, the same is authorized afterwards.
+
+        Raises:
+            ApprovalPending: Nobody has decided in time, or it was asked not to wait.
+            ApprovalRefused: It may not run.
+        """
+        call = called(capability, input, actor, effect, context, self._surface)
+        return self._walked(self._desk.looked(question_of(call, call_id, asking)))
+
     def resume(
         self,
         handle: object,
@@ -222,7 +245,7 @@ class SyncHook:
         if self._journal is not None:
             self._journal.write(entry)
 
-    def _walked(self, steps: Steps[GoAhead]) -> GoAhead:
+    def _walked(self, steps: Steps[T]) -> T:
         try:
             step = next(steps)
             while True:
@@ -234,8 +257,8 @@ class SyncHook:
                 # Out here, so that no refusal drags it along: it may hold anything.
                 step = steps.send(heard) if fault is None else steps.throw(fault)
         except StopIteration as end:
-            go: GoAhead = end.value
-            return go
+            value: T = end.value
+            return value
 
     def _taken(self, step: Step) -> Any:  # noqa: ANN401 - what came of it
         match step:

@@ -57,6 +57,7 @@ class Question(Quiet, frozen=True, kw_only=True):
     timeout_s: float | None = None
     idempotent: bool = False
     withdraw: bool = False
+    edits: bool = True
 
     @property
     def run(self) -> str | None:

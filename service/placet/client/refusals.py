@@ -11,13 +11,20 @@ from typing import Any, Final
 
 from placet.client.handles import Handle
 from placet.client.shapes import Approval, Outcome
-from placet.domain.errors import ApprovalConsumed, PlacetError
+from placet.domain.errors import ApprovalConsumed, ApprovalInputMismatch, PlacetError
 from placet.domain.faces import GENERIC_MESSAGE
 
 PENDING: Final[Mapping[str, object]] = MappingProxyType(
     {
         "code": "APPROVAL_PENDING",
         "message": "A person has to approve this first. It has been asked for; do not ask again.",
+        "retryable": False,
+    }
+)
+EDITED: Final[Mapping[str, object]] = MappingProxyType(
+    {
+        "code": "APPROVAL_EDITED",
+        "message": "A person approved this with changes that cannot be made here. It did not run.",
         "retryable": False,
     }
 )
@@ -98,6 +105,17 @@ class ApprovalRefused(HookRefusal):
     def model(self) -> dict[str, object]:
         """All that a model may read."""
         return self.error.model()
+
+
+class ApprovalEdited(ApprovalRefused):
+    """It was approved with changes, and whoever asked can run it only as it was asked about."""
+
+    def __init__(self) -> None:
+        super().__init__(ApprovalInputMismatch())
+
+    def model(self) -> dict[str, object]:
+        """All that a model may read."""
+        return dict(EDITED)
 
 
 class ExecutionUnknown(ApprovalRefused):
