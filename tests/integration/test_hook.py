@@ -3,9 +3,11 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx
 import pytest
 from msgspec import structs
@@ -519,7 +521,7 @@ class TestAgain:
         runtime = company.runtime(journal=journal)
         runtime.line.lose["outcome"] = 0
         runtime.line.change["outcome"] = lambda _: httpx.Response(500)
-        runtime.hook._client = Mute(runtime.hook._client)
+        runtime.hook.client = Mute(runtime.hook.client)
         await company.people.meanwhile(runtime.call(runtime.tool(company.refund), "A-1"))
         assert (await company.only())["outcome"] is None
         journal.close()
@@ -638,6 +640,48 @@ class TestSuspended:
         }
 
 
+class TestWithdrawn:
+    """A call that is cancelled while it waits."""
+
+    async def test_takes_its_question_back(self, company: Company) -> None:
+        """Where it was asked to; that anyio goes on cancelling whoever waits does not cut this short."""
+        runtime = company.runtime()
+        if not runtime.is_async:
+            return
+        runtime.hook.client = Slow(runtime.hook.client)
+        tool = runtime.tool(company.refund, withdraw=True)
+        async with anyio.create_task_group() as group:
+            group.start_soon(partial(runtime.call, tool, "A-1"))
+            await company.people.shown("pending")
+            group.cancel_scope.cancel()
+        await runtime.settle()
+        assert (await company.only())["status"] == "cancelled"
+
+    async def test_or_leaves_it(self, company: Company) -> None:
+        """Where it was not: somebody may go on with it."""
+        runtime = company.runtime()
+        if not runtime.is_async:
+            return
+        calling = asyncio.ensure_future(runtime.call(runtime.tool(company.refund), "A-1"))
+        await company.people.shown("pending")
+        calling.cancel()
+        await asyncio.wait({calling})
+        assert (await company.only())["status"] == "pending"
+
+
+class TestTerms:
+    """What a turn says of the question."""
+
+    async def test_in_place_of_what_the_tool_says(self, company: Company) -> None:
+        """An id for it, and why."""
+        runtime = company.runtime()
+        tool = runtime.tool(company.refund, suspend=True, reasons=["large"], risk="high")
+        terms: Any = {"id": "mine-1", "reasons": ["again"]}
+        await refused(runtime.call(tool, "A-1", turn=structs.replace(TURN, terms=terms)), ApprovalPending)
+        seen = await company.party.seen("mine-1")
+        assert (seen["reasons"], seen["risk"], seen["run"]) == (["again"], "high", "r-1")
+
+
 def said(**changes: Any) -> Callable[[httpx.Response], httpx.Response]:
     """Another answer: of a record that is no longer pending, with these changes."""
 
@@ -687,4 +731,19 @@ class Mute:
     def __getattr__(self, name: str) -> Any:
         if name == "report":
             raise OSError("gone")
+        return getattr(self._client, name)
+
+
+class Slow:
+    """A client that takes its time to cancel."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    async def cancel(self, approval_id: str) -> Any:
+        """Cancel, in the end."""
+        await asyncio.sleep(0.01)
+        return await self._client.cancel(approval_id)
+
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._client, name)

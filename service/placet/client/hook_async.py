@@ -85,6 +85,9 @@ class Hook:
         issuer: The service's public URL, where it is called by another.
         journal: What outlives this process.
         now_ms: This machine's clock, Unix milliseconds.
+
+    Attributes:
+        expected: Whose tokens count, and for whom.
     """
 
     def __init__(
@@ -98,12 +101,13 @@ class Hook:
         journal: Journal | None = None,
         now_ms: Callable[[], int] = wall_ms,
     ) -> None:
-        self._client = client
-        self._surface = surface
+        self.client = client
+        self.surface = surface
         self._journal = journal
         self._desk = desk_of(
             client, audience=audience, tenant=tenant, issuer=issuer, journal=journal, now_ms=now_ms
         )
+        self.expected = self._desk.expected
         self._keys = KeyCache()
         self._one = asyncio.Lock()
         self._tasks: set[asyncio.Future[Any]] = set()
@@ -139,7 +143,7 @@ class Hook:
             ApprovalRefused: It may not run.
             ExecutionUnknown: It may have run before.
         """
-        call = called(capability, input, actor, effect, context, self._surface)
+        call = called(capability, input, actor, effect, context, self.surface)
         go = await self._walked(self._desk.asked(question_of(call, call_id, asking)))
         return Grant(self, go, Telling())
 
@@ -180,7 +184,7 @@ class Hook:
         Raises as :meth:`authorize` does.
         """
         known = handle_of(handle)
-        call = called(known.capability, input, actor, effect, context, self._surface)
+        call = called(known.capability, input, actor, effect, context, self.surface)
         said = {**asking, **({"run": known.run} if known.run else {})}
         go = await self._walked(self._desk.resumed(question_of(call, known.call_id, said), known))
         return Grant(self, go, Telling())
@@ -216,7 +220,7 @@ class Hook:
     async def _ran(
         self, function: Callable[..., Any], tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Any:  # noqa: ANN401 - the tool's own result
-        bound, question, handle = prepared(tool, args, kwargs, self._surface)
+        bound, question, handle = prepared(tool, args, kwargs, self.surface)
         steps = self._desk.asked(question) if handle is None else self._desk.resumed(question, handle)
         go = await self._walked(steps)
         how = tool.form.call(bound, go.call.input, go.execution_id)
@@ -237,7 +241,7 @@ class Hook:
     async def _told(self, go: GoAhead, status: str, summary: str | None) -> None:
         try:
             await self._written(go.entry("ended", status))
-            await self._client.report(go.approval.id, go.execution_id, status, summary=summary)
+            await self.client.report(go.approval.id, go.execution_id, status, summary=summary)
             await self._written(go.entry("over"))
         except Exception as fault:  # noqa: BLE001 - the tool has run; nothing here may hide that
             unreported(go.approval.id, fault)
@@ -274,9 +278,11 @@ class Hook:
 
     async def _taken(self, step: Step) -> Any:  # noqa: ANN401 - what came of it
         match step:
+            case Verb(within_s=None):
+                return await self._done(step)
             case Verb():
-                async with asyncio.timeout(step.within_s):
-                    return await getattr(self._client, step.method)(*step.said, **step.options)
+                # It is withdrawn because of a cancellation, and anyio goes on cancelling whoever waits.
+                return await asyncio.shield(self._aside(self._done(step)))
             case Keys():
                 return await self._fetched(step.refused)
             case Judged():
@@ -285,8 +291,12 @@ class Hook:
             case _:
                 return await self._written(step.entry)
 
+    async def _done(self, step: Verb) -> Any:  # noqa: ANN401 - as above
+        async with asyncio.timeout(step.within_s):
+            return await getattr(self.client, step.method)(*step.said, **step.options)
+
     async def _fetched(self, refused: VerificationKeys | None) -> VerificationKeys | None:
         async with self._one:
             if self._keys.wants(refused):
-                self._keys.keep(await self._client.jwks())
+                self._keys.keep(await self.client.jwks())
             return self._keys.keys

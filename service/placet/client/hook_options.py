@@ -84,7 +84,8 @@ class Tool(NamedTuple):
     def question(self, bound: Bound, turn: Turn, surface: str) -> Question:
         """What is asked about a call in a turn."""
         call = called(self.capability, bound.input, turn.actor, self.effect, turn.context, surface)
-        return question_of(call, turn.call_id, {**self.asking, **({"run": turn.run} if turn.run else {})})
+        said = {**self.asking, **turn.terms, **({"run": turn.run} if turn.run else {})}
+        return question_of(call, turn.call_id, said)
 
 
 def desk_of(

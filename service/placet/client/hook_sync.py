@@ -88,6 +88,9 @@ class SyncHook:
         issuer: The service's public URL, where it is called by another.
         journal: What outlives this process.
         now_ms: This machine's clock, Unix milliseconds.
+
+    Attributes:
+        expected: Whose tokens count, and for whom.
     """
 
     def __init__(
@@ -101,12 +104,13 @@ class SyncHook:
         journal: Journal | None = None,
         now_ms: Callable[[], int] = wall_ms,
     ) -> None:
-        self._client = client
-        self._surface = surface
+        self.client = client
+        self.surface = surface
         self._journal = journal
         self._desk = desk_of(
             client, audience=audience, tenant=tenant, issuer=issuer, journal=journal, now_ms=now_ms
         )
+        self.expected = self._desk.expected
         self._keys = KeyCache()
         self._one = Lock()
         self._aside = ThreadPoolExecutor(max_workers=_REPORTS_AT_ONCE, thread_name_prefix="placet-report")
@@ -141,7 +145,7 @@ class SyncHook:
             ApprovalRefused: It may not run.
             ExecutionUnknown: It may have run before.
         """
-        call = called(capability, input, actor, effect, context, self._surface)
+        call = called(capability, input, actor, effect, context, self.surface)
         go = self._walked(self._desk.asked(question_of(call, call_id, asking)))
         return SyncGrant(self, go, Telling())
 
@@ -182,7 +186,7 @@ class SyncHook:
         Raises as :meth:`authorize` does.
         """
         known = handle_of(handle)
-        call = called(known.capability, input, actor, effect, context, self._surface)
+        call = called(known.capability, input, actor, effect, context, self.surface)
         said = {**asking, **({"run": known.run} if known.run else {})}
         go = self._walked(self._desk.resumed(question_of(call, known.call_id, said), known))
         return SyncGrant(self, go, Telling())
@@ -222,7 +226,7 @@ class SyncHook:
     def _ran(
         self, function: Callable[..., Any], tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Any:  # noqa: ANN401 - the tool's own result
-        bound, question, handle = prepared(tool, args, kwargs, self._surface)
+        bound, question, handle = prepared(tool, args, kwargs, self.surface)
         steps = self._desk.asked(question) if handle is None else self._desk.resumed(question, handle)
         go = self._walked(steps)
         how = tool.form.call(bound, go.call.input, go.execution_id)
@@ -236,7 +240,7 @@ class SyncHook:
     def _told(self, go: GoAhead, status: str, summary: str | None) -> None:
         try:
             self._written(go.entry("ended", status))
-            self._client.report(go.approval.id, go.execution_id, status, summary=summary)
+            self.client.report(go.approval.id, go.execution_id, status, summary=summary)
             self._written(go.entry("over"))
         except Exception as fault:  # noqa: BLE001 - the tool has run; nothing here may hide that
             unreported(go.approval.id, fault)
@@ -263,7 +267,7 @@ class SyncHook:
     def _taken(self, step: Step) -> Any:  # noqa: ANN401 - what came of it
         match step:
             case Verb():
-                return getattr(self._client, step.method)(*step.said, **step.options)
+                return getattr(self.client, step.method)(*step.said, **step.options)
             case Keys():
                 return self._fetched(step.refused)
             case Judged():
@@ -274,5 +278,5 @@ class SyncHook:
     def _fetched(self, refused: VerificationKeys | None) -> VerificationKeys | None:
         with self._one:
             if self._keys.wants(refused):
-                self._keys.keep(self._client.jwks())
+                self._keys.keep(self.client.jwks())
             return self._keys.keys
