@@ -42,6 +42,16 @@ def face(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+class Falsy:
+    """A no of another type, as numpy has one."""
+
+    def __eq__(self, other: object) -> bool:
+        return other is False
+
+    def __hash__(self) -> int:
+        return 0
+
+
 class Company:
     """A runtime's machine, and who approves.
 
@@ -322,6 +332,29 @@ class TestRefused:
         said = await refused(runtime.call(runtime.tool(company.refund, gate=breaks), "A-1"))
         assert said.model() == GENERIC
         assert said.text == f"{GENERIC['message']} This did not run. Tell the user before it is tried again."
+        assert runtime.line.calls == []
+
+    @pytest.mark.parametrize("no", [False, 0, Falsy()], ids=["False", "0", "another type's"])
+    async def test_a_gate_s_no(self, company: Company, no: Any) -> None:
+        """However it says it."""
+        runtime = company.runtime()
+        said = await refused(runtime.call(runtime.tool(company.refund, gate=lambda _: no), "A-1"))
+        assert said.error.code == "APPROVAL_INPUT_MISMATCH"
+        assert runtime.line.calls == []
+
+    async def test_a_gate_that_has_to_be_awaited(self, company: Company) -> None:
+        """Is, or refuses: it has not judged yet."""
+
+        async def judged(value: Any) -> bool:
+            return value is None
+
+        def gate(value: Any) -> Any:
+            return judged(value)
+
+        runtime = company.runtime()
+        tool = runtime.tool(company.refund, gate=gate)
+        said = await refused(runtime.call(tool, "A-1"))
+        assert said.error.code == ("APPROVAL_INPUT_MISMATCH" if runtime.is_async else "INTERNAL_ERROR")
         assert runtime.line.calls == []
 
     @pytest.mark.parametrize("bad", [{1}, float("nan"), 2**60, object, "\ud800", ITSELF], ids=repr)

@@ -5,7 +5,7 @@ both hooks do the same. The laws are in :mod:`placet.client.hook`.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from secrets import token_hex
 from typing import Any, Final, TypeVar
@@ -31,11 +31,8 @@ from placet.client.verifying import Expected
 from placet.client.writing import acyclic
 from placet.domain.canonical import canonicalize, sha256_hex
 from placet.domain.errors import (
-    ApprovalCancelled,
     ApprovalConsumed,
-    ApprovalExpired,
     ApprovalInputMismatch,
-    ApprovalRejected,
     ApprovalTokenInvalid,
     ApprovalUnserializableInput,
     Forbidden,
@@ -44,7 +41,7 @@ from placet.domain.errors import (
     PlacetError,
     from_problem,
 )
-from placet.domain.model import Status, Verdict
+from placet.domain.model import Status
 from placet.tokens.verify import TokenFault, TokenInvalid
 
 T = TypeVar("T")
@@ -53,11 +50,6 @@ Settling = Callable[[Question, Approval], Steps[T]]
 
 _EXECUTION_BYTES: Final = 16
 _WITHDRAWN_WITHIN_S: Final = 5.0
-_ENDS: Final[Mapping[str, type[PlacetError]]] = {
-    Status.REJECTED: ApprovalRejected,
-    Status.EXPIRED: ApprovalExpired,
-    Status.CANCELLED: ApprovalCancelled,
-}
 _log: Final = logging.getLogger("placet.client.hook")
 
 
@@ -231,16 +223,15 @@ def _decided(_: Question, approval: Approval) -> Steps[Approval]:
 
 def _granted(approval: Approval) -> None:
     if not approval.is_approved:
-        ended = _ENDS.get(approval.status, InternalError)
-        raise ApprovalRefused(ended(), comments=_against(approval))
+        raise ApprovalRefused.of(approval)
 
 
 def _passed(question: Question, bound: Any) -> Steps[None]:  # noqa: ANN401 - any JSON
-    """Have the tool's own gate judge a copy of an input: it says no by raising, or by False."""
+    """Have the tool's own gate judge a copy of an input: it says no by raising, or by what equals False."""
     if question.gate is None:
         return
     copy = msgspec.json.decode(canonicalize(bound))
-    if (yield Judged(gate=question.gate, input=copy)) is False:
+    if (yield Judged(gate=question.gate, input=copy)) == False:  # noqa: E712 - numpy's too, and not None
         raise ApprovalInputMismatch
 
 
@@ -278,11 +269,6 @@ def _withheld(approval: Approval) -> PlacetError:
         return ApprovalTokenInvalid()
     told = {"code": Forbidden.code, "details": {"reason": approval.suspended}}
     return from_problem(told, status=Forbidden.status)
-
-
-def _against(approval: Approval) -> list[str]:
-    """What those said who rejected it."""
-    return [each.comment for each in approval.decisions if each.decision == Verdict.REJECT and each.comment]
 
 
 def _handle(question: Question, approval: Approval) -> Handle:

@@ -125,6 +125,10 @@ class Hook:
         while self._tasks:
             await asyncio.wait(self._tasks)
 
+    def link(self, approval: Approval) -> str:
+        """Where people decide it: the page's address."""
+        return f"{self.expected.issuer}{approval.links.ui if approval.links else ''}"
+
     async def authorize(
         self,
         capability: str,
@@ -166,7 +170,7 @@ class Hook:
             ApprovalPending: Nobody has decided in time, or it was asked not to wait.
             ApprovalRefused: It may not run.
         """
-        call = called(capability, input, actor, effect, context, self._surface)
+        call = called(capability, input, actor, effect, context, self.surface)
         return await self._walked(self._desk.looked(question_of(call, call_id, asking)))
 
     async def resume(
@@ -214,8 +218,15 @@ class Hook:
 
     async def tell(self, go: GoAhead, status: str, summary: str | None) -> None:
         """Report an outcome on the side, and wait for it a moment."""
-        task = self._aside(self._told(go, status, summary))
+        task = self.aside(self._told(go, status, summary))
         await asyncio.wait({task}, timeout=PATIENCE_S)
+
+    def aside(self, running: Coroutine[Any, Any, R]) -> "asyncio.Task[R]":
+        """Have something go on by itself; closing waits for it."""
+        task = asyncio.create_task(running)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
 
     async def _ran(
         self, function: Callable[..., Any], tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -228,7 +239,7 @@ class Hook:
             return await self._reported(go, tool.telling, function(*how.args, **how.kwargs))
         running = asyncio.to_thread(function, *how.args, **how.kwargs)
         # A thread goes on whatever becomes of who waits for it: so does what tells how it ended.
-        return await asyncio.shield(self._aside(self._reported(go, tool.telling, running)))
+        return await asyncio.shield(self.aside(self._reported(go, tool.telling, running)))
 
     async def _reported(self, go: GoAhead, telling: Telling, running: Awaitable[R]) -> R:
         async with Grant(self, go, telling) as grant:
@@ -245,12 +256,6 @@ class Hook:
             await self._written(go.entry("over"))
         except Exception as fault:  # noqa: BLE001 - the tool has run; nothing here may hide that
             unreported(go.approval.id, fault)
-
-    def _aside(self, running: Coroutine[Any, Any, R]) -> "asyncio.Task[R]":
-        task = asyncio.create_task(running)
-        self._tasks.add(task)
-        task.add_done_callback(self._ended)
-        return task
 
     def _ended(self, task: "asyncio.Task[Any]") -> None:
         self._tasks.discard(task)
@@ -282,7 +287,7 @@ class Hook:
                 return await self._done(step)
             case Verb():
                 # It is withdrawn because of a cancellation, and anyio goes on cancelling whoever waits.
-                return await asyncio.shield(self._aside(self._done(step)))
+                return await asyncio.shield(self.aside(self._done(step)))
             case Keys():
                 return await self._fetched(step.refused)
             case Judged():

@@ -49,6 +49,17 @@ class Decorating(Asking, total=False):
     tell_errors: bool
 
 
+def known(said: Mapping[str, Any]) -> None:
+    """Refuse an option that there is none of: one that is misspelt would be missing later.
+
+    Raises:
+        TypeError: There is no such option.
+    """
+    strange = said.keys() - Decorating.__optional_keys__
+    if strange:
+        raise TypeError(f"no such option: {', '.join(sorted(strange))}")
+
+
 class Tool(NamedTuple):
     """A function that takes an approval.
 
@@ -73,8 +84,9 @@ class Tool(NamedTuple):
         """A tool of these options.
 
         Raises:
-            TypeError: The function can't be one.
+            TypeError: The function can't be one, or an option is none.
         """
+        known(said)
         asking = dict(said)
         form = Form(function, unbound=asking.pop("unbound", ()), key=asking.pop("key", None))
         asking["gate"] = form.judge(asking.get("gate"))

@@ -127,6 +127,10 @@ class SyncHook:
         """Wait for the reports that are on their way."""
         self._aside.shutdown()
 
+    def link(self, approval: Approval) -> str:
+        """Where people decide it: the page's address."""
+        return f"{self.expected.issuer}{approval.links.ui if approval.links else ''}"
+
     def authorize(
         self,
         capability: str,
@@ -168,7 +172,7 @@ class SyncHook:
             ApprovalPending: Nobody has decided in time, or it was asked not to wait.
             ApprovalRefused: It may not run.
         """
-        call = called(capability, input, actor, effect, context, self._surface)
+        call = called(capability, input, actor, effect, context, self.surface)
         return self._walked(self._desk.looked(question_of(call, call_id, asking)))
 
     def resume(
@@ -201,7 +205,7 @@ class SyncHook:
         """
 
         def decorate(function: Callable[P, R]) -> Callable[P, R]:
-            if inspect.iscoroutinefunction(function):
+            if any(inspect.iscoroutinefunction(each) for each in (function, said.get("gate"))):
                 raise TypeError("a coroutine takes the Hook of asyncio")
             tool = Tool.of(function, capability, effect, said)
 
@@ -271,7 +275,11 @@ class SyncHook:
             case Keys():
                 return self._fetched(step.refused)
             case Judged():
-                return step.gate(step.input)
+                said = step.gate(step.input)
+                if inspect.iscoroutine(said):
+                    said.close()
+                    raise TypeError("a gate that has to be awaited has not judged")
+                return said
             case _:
                 return self._written(step.entry)
 

@@ -6,7 +6,7 @@ Made from the error table and from what hooks raise, so that no sentence stands 
 from typing import Final
 
 from placet.client.errors import ServiceUnreachable
-from placet.client.refusals import EDITED, PENDING, UNKNOWN, ApprovalRefused
+from placet.client.refusals import EDITED, PENDING, UNKNOWN, ApprovalRefused, changed
 from placet.domain.error_terms import ForbiddenReason, Issue, RateLimitReason
 from placet.domain.errors import (
     ApprovalCancelled,
@@ -53,7 +53,8 @@ def markdown_table() -> str:
         ("nobody has decided yet", PENDING["code"], PENDING["message"]),
         *((what, said.model()["code"], said.text) for what, said in _REFUSED.items()),
         ("approved with changes, which can't be made here", EDITED["code"], EDITED["message"]),
+        ("it ran, as an approver had changed it", "", changed({"amount": 5})),
         ("it may have run: the process ended meanwhile", UNKNOWN["code"], UNKNOWN["message"]),
     ]
-    lines = [f"| {what} | `{code}` | {text} |" for what, code, text in rows]
+    lines = [f"| {what} | {f'`{code}`' if code else '-'} | {text} |" for what, code, text in rows]
     return "\n".join(["| what happened | code | what the model reads |", "|---|---|---|", *lines]) + "\n"

@@ -7,13 +7,27 @@ models. What a developer may know besides are attributes.
 import json
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from placet.client.handles import Handle
 from placet.client.shapes import Approval, Outcome
-from placet.domain.errors import ApprovalConsumed, ApprovalInputMismatch, PlacetError
+from placet.domain.errors import (
+    ApprovalCancelled,
+    ApprovalConsumed,
+    ApprovalExpired,
+    ApprovalInputMismatch,
+    ApprovalRejected,
+    InternalError,
+    PlacetError,
+)
 from placet.domain.faces import GENERIC_MESSAGE
+from placet.domain.model import Status, Verdict
 
+_ENDS: Final[Mapping[str, type[PlacetError]]] = {
+    Status.REJECTED: ApprovalRejected,
+    Status.EXPIRED: ApprovalExpired,
+    Status.CANCELLED: ApprovalCancelled,
+}
 PENDING: Final[Mapping[str, object]] = MappingProxyType(
     {
         "code": "APPROVAL_PENDING",
@@ -35,6 +49,7 @@ UNKNOWN: Final[Mapping[str, object]] = MappingProxyType(
         "retryable": False,
     }
 )
+CHANGED: Final = "An approver changed this call before it ran. What ran is not what you wrote, but: "
 _NOT_RUN: Final = "This did not run. Tell the user before it is tried again."
 """What there is to do about an error that is told in no words: no more than is true of every refusal."""
 
@@ -93,6 +108,13 @@ class ApprovalRefused(HookRefusal):
         self.outcome = outcome
         self.comments = tuple(comments)
 
+    @classmethod
+    def of(cls, approval: Approval) -> Self:
+        """The refusal that a record is which was rejected, has expired or was cancelled."""
+        against = [each for each in approval.decisions if each.decision == Verdict.REJECT]
+        error = _ENDS.get(approval.status, InternalError)()
+        return cls(error, comments=[each.comment for each in against if each.comment])
+
     @property
     def text(self) -> str:
         """All that a model may read, in words: what happened, and what there is to do."""
@@ -137,3 +159,8 @@ class ExecutionUnknown(ApprovalRefused):
     def model(self) -> dict[str, object]:
         """All that a model may read."""
         return dict(UNKNOWN)
+
+
+def changed(input: Any) -> str:  # noqa: A002, ANN401 - any JSON
+    """What a model is told beside the result where its call ran with what an approver made of it."""
+    return CHANGED + json.dumps(input, ensure_ascii=False)

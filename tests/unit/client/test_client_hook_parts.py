@@ -61,7 +61,7 @@ class TestForm:
         async def asynchronous() -> AsyncIterator[int]:
             yield 1
 
-        async def coroutine() -> None:
+        async def coroutine(_: object = None) -> None:
             pass
 
         for each in (generator, asynchronous):
@@ -72,6 +72,8 @@ class TestForm:
         with Client(URL, TOKEN) as client, SyncHook(client, audience="me") as hook:
             with pytest.raises(TypeError, match="coroutine"):
                 hook.requires_approval("x", effect="read")(coroutine)
+            with pytest.raises(TypeError, match="coroutine"):
+                hook.requires_approval("x", effect="read", gate=coroutine)(print)
             with pytest.raises(TypeError, match="within a turn"):
                 hook.requires_approval("x", effect="read")(print)()
 
