@@ -1,0 +1,23 @@
+"""A tool that is a plain function. In PLACET_CREDENTIAL, the credential of a client named ``agent``."""
+
+# [readme]
+import os
+
+from placet.client import Actor, Client
+from placet.client.hook import HookRefusal, SyncHook, Turn, during
+
+placet = Client(os.environ["PLACET_URL"], os.environ["PLACET_CREDENTIAL"])
+hook = SyncHook(placet, audience="agent")
+
+
+@hook.requires_approval("orders.refund", effect="external", risk="high", timeout_s=900)
+def refund(order: str, amount: int = 5) -> str:
+    return f"refunded {amount} of {order}"
+
+
+with placet, hook, during(Turn(actor=Actor(id="agent-7", kind="agent"), run="run-1", call_id="call-1")):
+    try:
+        print(refund("A-1042"))
+    except HookRefusal as refused:
+        print(refused.text)  # all that a model may read of it
+# [/readme]
