@@ -12,7 +12,7 @@ from redis.asyncio import Redis
 
 from placet.domain.limits import Limits
 from placet.store.link import Link
-from placet.store.opened import Store, assemble
+from placet.store.opened import Clients, Store, assemble
 from placet.store.stream import Transition
 from tests import servers
 from tests.factories import ManualClock
@@ -87,7 +87,8 @@ def a_store(
     """A store over ``client`` that judges by ``clock``."""
     told: list[Transition] = [] if heard is None else heard
     now_ms = None if clock is None else clock.now_ms
-    return assemble(client, Link(client), client, limits or Limits(), clock=now_ms, heard=told.append)
+    clients = Clients(client, client, client)
+    return assemble(clients, Link(client), limits or Limits(), clock=now_ms, heard=told.append)
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from placet.domain.principals import Approver, Client, Scope
 from placet.settings import Settings, StoreSettings
 from placet.store.connection import connect
 from placet.store.link import Link
-from placet.store.opened import Store, assemble
+from placet.store.opened import Clients, Store, assemble
 from tests.factories import ManualClock
 
 BASE_URL = "http://127.0.0.1:8420"
@@ -201,10 +201,10 @@ async def opened(
     """
     settings = Settings(store=StoreSettings(data_dir=directory), limits=limits or Limits())
 
-    client, link, reader = _clients(redis, settings.store)
+    clients, link = _clients(redis, settings.store)
 
     def store(heard: Any) -> Store:
-        return assemble(client, Link(link), reader, settings.limits, clock=clock.now_ms, heard=heard)
+        return assemble(clients, Link(link), settings.limits, clock=clock.now_ms, heard=heard)
 
     services = await open_services(settings, clock=clock, store=store, rules=rules)
     harness = Harness(services, redis, clock)
@@ -221,15 +221,15 @@ def holder(h: Harness, name: str, credential: str) -> Party:
     return Party(h.http, "default", name, credential)
 
 
-def _clients(redis: Redis, settings: StoreSettings) -> tuple[Redis, Redis, Redis]:
-    """Plain, for the link and for the stream: of their own, as in production."""
+def _clients(redis: Redis, settings: StoreSettings) -> tuple[Clients, Redis]:
+    """Those of the store, and one for the link: of their own, as in production."""
     options = redis.connection_pool.connection_kwargs
     path = options.get("path")
     if path is None:
-        fake = [FakeAsyncRedis(server=options["server"], socket_timeout=None) for _ in range(3)]
-        return fake[0], fake[1], fake[2]
-    link, reader = connect(settings, Path(path), patient=True), connect(settings, Path(path), patient=True)
-    return connect(settings, Path(path)), link, reader
+        fake = [FakeAsyncRedis(server=options["server"], socket_timeout=None) for _ in range(4)]
+        return Clients(fake[0], fake[1], fake[2]), fake[3]
+    link, stream, outbox = (connect(settings, Path(path), patient=True) for _ in range(3))
+    return Clients(connect(settings, Path(path)), stream, outbox), link
 
 
 def call_of(asked: Mapping[str, Any]) -> dict[str, Any]:

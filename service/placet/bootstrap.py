@@ -15,6 +15,7 @@ from placet.application.consume import ConsumeApproval
 from placet.application.decide import DecideApproval
 from placet.application.decide_many import DecideMany
 from placet.application.directory import Directory
+from placet.application.dispatch import Dispatcher
 from placet.application.enroll import Enrolment
 from placet.application.feed import Feed
 from placet.application.grants import Seals
@@ -35,6 +36,7 @@ from placet.application.rights import Rights
 from placet.application.rulebooks import Rulebooks, Source
 from placet.application.sessions import WebSessions
 from placet.application.sign_on import SignOn
+from placet.application.spread import Spreader
 from placet.application.statistics import ReadStatistics
 from placet.application.strangers import Strangers
 from placet.application.sweep import Sweeper
@@ -96,6 +98,8 @@ class Services(Struct, frozen=True, kw_only=True):
     inbox: Inbox
     statistics: ReadStatistics
     sweeper: Sweeper
+    spreader: Spreader
+    dispatcher: Dispatcher
     metrics: Metrics
     clock: Clock
     exits: AsyncExitStack
@@ -162,6 +166,8 @@ async def open_services(
         exits.push_async_callback(services.issuers.close)
         exits.push_async_callback(services.configurations.close)
         exits.push_async_callback(services.sweeper.stop)
+        exits.push_async_callback(services.dispatcher.stop)
+        exits.push_async_callback(services.spreader.stop)
         return structs.replace(services, embedded=embedded, exits=exits.pop_all())
 
 
@@ -194,6 +200,26 @@ def _compose(
     decide = DecideApproval(approvals, seals, limits, decided=metrics.decision)
     sweeper = Sweeper(
         approvals, directory, store.registry.tenants, limits, clock, pending=metrics.live_pending
+    )
+    dispatcher = Dispatcher(
+        store.deliveries,
+        seals,
+        directory,
+        store.registry.tenants,
+        {},
+        clock,
+        came_of=metrics.delivery,
+        standing=metrics.deliveries,
+    )
+    spreader = Spreader(
+        store.outbox,
+        store.deliveries,
+        approvals,
+        seals,
+        directory,
+        store.registry.tenants,
+        clock,
+        woken=dispatcher.wake,
     )
     return Services(
         settings=settings,
@@ -233,6 +259,8 @@ def _compose(
         inbox=Inbox(approvals, seals),
         statistics=ReadStatistics(approvals, seals, directory, limits, clock),
         sweeper=sweeper,
+        spreader=spreader,
+        dispatcher=dispatcher,
         metrics=metrics,
         clock=clock,
         exits=AsyncExitStack(),

@@ -2,7 +2,7 @@
 
 import re
 
-from placet.domain.events import EventType
+from placet.domain.events import IN_STREAM
 from placet.domain.limits import ID_PATTERN
 from placet.domain.model import Risk, Status
 from placet.web.render import static
@@ -18,7 +18,7 @@ def test_they_hear_every_kind_of_event() -> None:
     listed = re.search(r"for \(const type of \[([^\]]+)\]", script("live.js"))
     assert listed is not None
     heard = set(re.findall(r'"([a-z]+)"', listed[1]))
-    assert heard == {*(each.value for each in EventType if each is not EventType.REFUSED), "gap"}
+    assert heard == {*(each.value for each in IN_STREAM), "gap"}
 
 
 def test_they_know_the_status_that_waits() -> None:

@@ -56,6 +56,7 @@ async def test_the_least_question_gets_every_default(anywhere: Harness) -> None:
         "requested": None,
         "suspended": None,
         "extensions": {},
+        "deliveries": [],
         "links": {"self": f"/v1/approvals/{approval_id}", "ui": f"/a/{approval_id}"},
         "model": {"code": "APPROVAL_REQUIRED", "message": message, "retryable": False},
         "confirmation": {

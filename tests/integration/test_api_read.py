@@ -9,7 +9,7 @@ MEMBERS = {
     "id", "tenant", "status", "capability", "surface", "actor", "effect", "risk", "context", "input",
     "input_hash", "digest", "reasons", "types", "allowed_decisions", "presentation", "run", "asked_by",
     "audience", "requested_at", "expires_at", "use_within_ms", "use_by", "quorum", "decisions",
-    "rule", "claimed", "consumption", "outcome", "requested", "extensions", "links",
+    "rule", "claimed", "consumption", "outcome", "requested", "extensions", "links", "deliveries",
     "suspended",
 }  # fmt: skip
 

@@ -70,6 +70,12 @@ _RECORD: Mapping[str, str] = {
     "replayed": "Whether this very execution had consumed it before; there in the answer to consume.",
     "requested": "What was asked, where it was approved with changes; else null.",
     "requested_at": "When it was asked for.",
+    "deliveries": "Who outside is told of it, and how that stands; a failed one decides nothing.",
+    "Delivery.target": "Who: `slack:<team>:<channel>`, `webhook:<name>`.",
+    "Delivery.state": "How it stands: something is still to be told, all is told, or it was given up.",
+    "Delivery.attempts": "How often what comes next was tried.",
+    "Delivery.error": "Why the last attempt failed; null where it did not.",
+    "Delivery.at": "When that was, or when it was first to be told.",
     "Approval.status": "How it stands, as of now.",
     "tenant": "The tenant it belongs to; nobody else sees it.",
     "suspended": (
@@ -152,6 +158,8 @@ _AFTERWARDS: Mapping[str, str] = {
     "Event.status": "How the approval stands by now: it may have gone on since.",
     "TrailEntry.code": "Of a refusal: its code.",
     "TrailEntry.reason": "Of the refusal `FORBIDDEN`: its reason.",
+    "TrailEntry.target": "Of `delivered` and `undelivered`: who was told, or could not be.",
+    "TrailEntry.error": "Of `undelivered`: why not.",
     "TrailEntry.count": "How many refusals the line stands for, where they are counted only.",
 }
 

@@ -16,7 +16,7 @@ from msgspec import Struct, UnsetType
 from placet.api import openapi_shapes as shapes
 from placet.api.meanings import MEANINGS
 from placet.application import cancel, commands, consume, record_shapes
-from placet.domain import error_terms, model
+from placet.domain import deliveries, error_terms, model
 from placet.domain.admission import MAX_SAFE_INTEGER
 from placet.domain.events import EventType
 from placet.domain.limits import Limits
@@ -55,6 +55,7 @@ VIEWS: Mapping[type[Struct], str] = MappingProxyType(
         record_shapes.OutcomeView: "Outcome",
         record_shapes.RequestedView: "Requested",
         record_shapes.LinksView: "Links",
+        record_shapes.DeliveryView: "Delivery",
         model.Presentation: "Presentation",
         model.Person: "Person",
         record_shapes.TrailView: "TrailEntry",
@@ -72,6 +73,7 @@ _ENUMS: tuple[type[StrEnum], ...] = (
     *(model.Status, model.Verdict, model.ActorKind, model.Effect, model.Risk, model.OutcomeStatus),
     *(error_terms.Stage, error_terms.Category, error_terms.Retry, error_terms.ConfirmationCode),
     EventType,
+    *(deliveries.DeliveryState, deliveries.Failure),
 )
 
 _WHOLE_TEXT = re.compile(r"\^\(\?:(?P<inside>.*)\)\$\(\?!\\n\)")

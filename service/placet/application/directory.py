@@ -24,6 +24,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Self
 
 from msgspec import UNSET, Struct, UnsetType
@@ -33,10 +34,11 @@ from placet.application.roll import RollSpoilt, opened, went_back
 from placet.application.rulebooks import NoFiles, Rulebooks
 from placet.application.strangers import Strangers
 from placet.domain.authority import Authority, Rulebook
+from placet.domain.chat import SlackApp
 from placet.domain.errors import InternalError, StoreUnavailable, Unauthenticated
 from placet.domain.limits import TENANT_PATTERN
 from placet.domain.people import Issuer
-from placet.domain.principals import Approver, Client, Principal
+from placet.domain.principals import Approver, Client, Endpoint, Enrolled, Principal
 from placet.domain.voters import CHANNEL_API
 from placet.domain.vouched import StepUp
 from placet.store.approvals import Rejudge
@@ -87,6 +89,8 @@ class Snapshot(Struct, frozen=True, kw_only=True):
         approvers: The approvers, by id.
         by_key: All of them, by the ids of their credentials.
         rules: Who may decide what; ``None`` where this replica has not got the tenant's rules.
+        endpoints: Where its events are sent, by name.
+        slack: Its apps, by the workspace.
     """
 
     epoch: int
@@ -94,9 +98,11 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     approvers: Mapping[str, Approver]
     by_key: Mapping[str, Principal]
     rules: Authority | None
+    endpoints: Mapping[str, Endpoint] = MappingProxyType({})
+    slack: Mapping[str, SlackApp] = MappingProxyType({})
 
     @classmethod
-    def of(cls, tenant: str, epoch: int, principals: Iterable[Principal], rulebook: Rulebook | None) -> Self:
+    def of(cls, tenant: str, epoch: int, principals: Iterable[Enrolled], rulebook: Rulebook | None) -> Self:
         """Those of ``principals`` that are not revoked: a revoked one's name is taken, and that is all."""
         principals = tuple(principals)
         live = [each for each in principals if each.keys]
@@ -115,8 +121,16 @@ class Snapshot(Struct, frozen=True, kw_only=True):
                 retired=tuple(each for each in principals if isinstance(each, Client) and not each.keys),
             )
         )
-        by_key = {key.kid: each for each in live for key in each.keys}
-        return cls(epoch=epoch, clients=clients, approvers=approvers, by_key=by_key, rules=rules)
+        apps = () if rulebook is None else rulebook.slack.values()
+        return cls(
+            epoch=epoch,
+            clients=clients,
+            approvers=approvers,
+            by_key={key.kid: each for each in live if not isinstance(each, Endpoint) for key in each.keys},
+            rules=rules,
+            endpoints={each.name: each for each in live if isinstance(each, Endpoint)},
+            slack={app.team: app for app in apps if app.tenant == tenant},
+        )
 
     @property
     def authority(self) -> Authority:
@@ -276,7 +290,7 @@ class Directory:
         if epoch != caller.epoch:
             raise Rejudge
 
-    async def roll(self, tenant: str) -> tuple[Roll, Mapping[str, Principal]]:
+    async def roll(self, tenant: str) -> tuple[Roll, Mapping[str, Enrolled]]:
         """The tenant's roll as the store has it now, and its principals by field.
 
         Raises:

@@ -17,11 +17,12 @@ from placet.application.clock import Clock
 from placet.application.directory import Directory, Snapshot
 from placet.application.in_force import InForce, InForceSpoilt
 from placet.application.roll import RollSpoilt, followed, sealed
+from placet.application.signing_secrets import as_text, signing_secrets
 from placet.domain.authority import Rulebook
 from placet.domain.generation import generation_of
 from placet.domain.identity import check_id
 from placet.domain.limits import ID_PATTERN, TENANT_PATTERN
-from placet.domain.principals import Client, Key, Principal, Scope, faults_of
+from placet.domain.principals import Approver, Client, Endpoint, Enrolled, Key, Scope, faults_of
 from placet.domain.voters import OWN_CHANNELS
 from placet.store.principals import Principals, Roll
 from placet.store.registry import Registry
@@ -41,11 +42,15 @@ class EnrolmentRefused(Exception):  # noqa: N818 - reads as what happened
 
 
 class Issued(Struct, frozen=True, kw_only=True):
-    """A principal and its new credential, which nobody can show again; ``ended`` died of it."""
+    """A principal and its new credential, which nobody can show again; ``ended`` died of it.
 
-    principal: Principal
+    An endpoint has no credential, and a signing secret in its place; a bridge has both.
+    """
+
+    principal: Enrolled
     credential: str
     ended: tuple[Key, ...] = ()
+    signing_secret: str | None = None
 
 
 class Enrolment:
@@ -70,7 +75,7 @@ class Enrolment:
         self._ring = ring
         self._clock = clock
 
-    async def create(self, principal: Principal) -> Issued:
+    async def create(self, principal: Enrolled) -> Issued:
         """Enter a client or an approver and issue its first credential.
 
         Raises:
@@ -158,13 +163,13 @@ class Enrolment:
         except InForceSpoilt as fault:
             raise EnrolmentRefused(str(fault)) from fault
 
-    async def _roll(self, tenant: str) -> tuple[Roll, Mapping[str, Principal]]:
+    async def _roll(self, tenant: str) -> tuple[Roll, Mapping[str, Enrolled]]:
         try:
             return await self._directory.roll(tenant)
         except RollSpoilt as fault:
             raise EnrolmentRefused(str(fault)) from fault
 
-    async def _known(self, tenant: str, field: str) -> tuple[Principal, bytes]:
+    async def _known(self, tenant: str, field: str) -> tuple[Enrolled, bytes]:
         roll, principals = await self._roll(tenant)
         principal = principals.get(field)
         if principal is None:
@@ -174,21 +179,28 @@ class Enrolment:
             )
         return principal, roll.rows[field]
 
-    async def _issue(self, principal: Principal, *, expected: bytes) -> Issued:
+    async def _issue(self, principal: Enrolled, *, expected: bytes) -> Issued:
         kid = "".join(secrets.choice(_KID_ALPHABET) for _ in range(_KID_CHARS))
         secret = secrets.token_urlsafe(32)
+        shows_one = not isinstance(principal, Endpoint)
         key = Key(
             kid=kid,
-            sha256=hashlib.sha256(secret.encode()).hexdigest(),
+            sha256=hashlib.sha256(secret.encode()).hexdigest() if shows_one else "",
             created_at_ms=self._clock.now_ms(),
         )
         ended, kept = principal.keys[: -(LIVE_KEYS_MAX - 1)], principal.keys[-(LIVE_KEYS_MAX - 1) :]
         changed = msgspec.structs.replace(principal, keys=(*kept, key))
         await self._write(principal, expected=expected, changed=changed)
-        credential = f"plc_{principal.tenant}_{kid}_{secret}"
-        return Issued(principal=changed, credential=credential, ended=ended)
+        credential = f"plc_{principal.tenant}_{kid}_{secret}" if shows_one else ""
+        signs = () if isinstance(changed, Approver) else signing_secrets(self._ring.sealer, changed)
+        return Issued(
+            principal=changed,
+            credential=credential,
+            ended=ended,
+            signing_secret=as_text(signs[0]) if signs else None,
+        )
 
-    async def _write(self, principal: Principal, *, expected: bytes, changed: Principal) -> None:
+    async def _write(self, principal: Enrolled, *, expected: bytes, changed: Enrolled) -> None:
         tenant, field = changed.tenant, changed.field
         row = sealed(self._ring.sealer, changed)
         for _ in range(ATTEMPTS_MAX):
@@ -229,7 +241,7 @@ def _is_older(generation: str, held: str) -> bool:
     return generation != "" and generation_of(generation).objection(generation_of(held)) is not None
 
 
-def _in_the_way(principal: Principal, *, entering: bool) -> EnrolmentRefused:
+def _in_the_way(principal: Enrolled, *, entering: bool) -> EnrolmentRefused:
     if not entering:
         return EnrolmentRefused("It was changed meanwhile; look again.")
     name = principal.field.replace(":", " ")
@@ -244,7 +256,7 @@ def _busy(tenant: str) -> EnrolmentRefused:
     )
 
 
-def _faults(principal: Principal) -> list[str]:
+def _faults(principal: Enrolled) -> list[str]:
     faults = []
     if not re.fullmatch(TENANT_PATTERN, principal.tenant):
         faults.append("A tenant is 1 to 63 of a-z, 0-9 and -, and starts with a letter or digit.")
@@ -260,6 +272,10 @@ def _faults(principal: Principal) -> list[str]:
             if not _PATTERN.fullmatch(pattern)
         ]
         people = (*principal.owners, *principal.people)
+    elif isinstance(principal, Endpoint):
+        if not re.fullmatch(ID_PATTERN, principal.name):
+            faults.append("A webhook's name is 1 to 128 of A-Z, a-z, 0-9 and ._:-, led by a letter or digit.")
+        people = ()
     else:
         people = (principal.id,)
     for person in people:

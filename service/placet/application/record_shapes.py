@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from placet.application.commands import Sha256
+from placet.domain.deliveries import DeliveryState, Failure
 from placet.domain.model import (
     ActorKind,
     Effect,
@@ -113,6 +114,16 @@ class LinksView(Struct, frozen=True, kw_only=True):
     ui: str
 
 
+class DeliveryView(Struct, frozen=True, kw_only=True):
+    """Who is told of it, as answered: how that stands, how often it was tried, and why it failed last."""
+
+    target: str
+    state: DeliveryState
+    attempts: int
+    error: Failure | None
+    at: Timestamp
+
+
 class RecordView(Struct, frozen=True, kw_only=True):
     """A record, as answered."""
 
@@ -148,6 +159,7 @@ class RecordView(Struct, frozen=True, kw_only=True):
     consumption: ConsumptionView | None
     outcome: OutcomeView | None
     requested: RequestedView | None
+    deliveries: Sequence[DeliveryView]
     extensions: RawObject
     links: LinksView
     model: dict[str, Any] | UnsetType = UNSET
@@ -185,3 +197,5 @@ class TrailView(Struct, frozen=True, kw_only=True, omit_defaults=True):
     policy: Sha256 | UnsetType = UNSET
     digest: Sha256 | UnsetType = UNSET
     input_hash: Sha256 | UnsetType = UNSET
+    target: str | UnsetType = UNSET
+    error: Failure | UnsetType = UNSET

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import structs
 
-from placet.domain.principals import Approver, Client, Principal
+from placet.domain.principals import Approver, Client, Endpoint, Enrolled
 from placet.store import keys
 from placet.store.principals import Roll
 from placet.tokens.seal import Sealable, Sealer
@@ -33,7 +33,7 @@ REVOKED_KEPT = 1_000
 """Revoked signing keys that a roll remembers, the latest: 17 KB. A token lives a quarter of an hour, so those
 that fall out have had none alive for long."""
 
-_decode = msgspec.json.Decoder(Client | Approver).decode
+_decode = msgspec.json.Decoder(Client | Approver | Endpoint).decode
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -41,14 +41,14 @@ class RollSpoilt(Exception):  # noqa: N818 - reads as what happened
     """A roll is not as it was last written; the message says what an operator does about it."""
 
 
-def sealed(sealer: Sealer, principal: Principal) -> bytes:
+def sealed(sealer: Sealer, principal: Enrolled) -> bytes:
     """A principal's row: its seal, then its document."""
     document = _encode(principal)
     seal = sealer.seal(SEAL_KIND, (principal.tenant, principal.field, document))
     return seal.encode() + document
 
 
-def opened(sealer: Sealer, tenant: str, roll: Roll) -> Mapping[str, Principal]:
+def opened(sealer: Sealer, tenant: str, roll: Roll) -> Mapping[str, Enrolled]:
     """The principals of a roll by field, those without a live credential included.
 
     Raises:

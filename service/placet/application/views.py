@@ -13,6 +13,7 @@ from placet.application.record_shapes import (
     ClaimedView,
     ConsumptionView,
     DecisionView,
+    DeliveryView,
     EventView,
     LinksView,
     OutcomeView,
@@ -26,6 +27,7 @@ from placet.application.record_shapes import (
 from placet.application.rulings import pending_face, rfc3339
 from placet.application.standing import Standing, standing_of
 from placet.domain.canonical import canonicalize
+from placet.domain.deliveries import Delivery
 from placet.domain.errors import ApprovalRequired
 from placet.domain.model import (
     EMPTY_OBJECT,
@@ -133,6 +135,7 @@ def record_view(
         consumption=_consumption(approval),
         outcome=_outcome(approval),
         requested=None if frame else _requested(approval, sight),
+        deliveries=[_delivery(each) for each in approval.deliveries],
         extensions=EMPTY_OBJECT if frame else ask.extensions,
         links=LinksView(self=link_of(approval), ui=page_of(approval)),
         token=UNSET if token is None else token,
@@ -196,6 +199,8 @@ def trail_view(entry: TrailEntry, sight: Sight) -> TrailView:
         policy=entry.policy,
         digest=UNSET if sight is Sight.FRAME else entry.digest,
         input_hash=entry.input_hash if sight is Sight.WHOLE else UNSET,
+        target=entry.target,
+        error=entry.error,
     )
 
 
@@ -225,6 +230,16 @@ def _outcome(approval: Approval) -> OutcomeView | None:
     if told is None:
         return None
     return OutcomeView(status=told.status, summary=told.summary, at=rfc3339(told.at_ms))
+
+
+def _delivery(each: Delivery) -> DeliveryView:
+    return DeliveryView(
+        target=each.target,
+        state=each.state,
+        attempts=each.attempts,
+        error=each.error,
+        at=rfc3339(each.at_ms),
+    )
 
 
 def _requested(approval: Approval, sight: Sight) -> RequestedView | None:

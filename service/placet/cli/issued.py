@@ -7,7 +7,7 @@ from placet.cli.console import Ink
 from placet.cli.context import Context
 from placet.cli.invoked import placet
 from placet.cli.roster import document
-from placet.domain.principals import Principal
+from placet.domain.principals import Enrolled
 from placet.domain.text import visible
 
 
@@ -37,7 +37,7 @@ def show(issued: Issued, context: Context, *, done: str) -> None:
     )
 
 
-def _lost(principal: Principal, key: str) -> str:
+def _lost(principal: Enrolled, key: str) -> str:
     """What to do about a credential that was not shown. Taken back first, it pushes no other one out."""
     kind, _, name = principal.field.partition(":")
     return (
@@ -47,7 +47,7 @@ def _lost(principal: Principal, key: str) -> str:
     )
 
 
-def _command(principal: Principal, verb: str) -> str:
+def _command(principal: Enrolled, verb: str) -> str:
     kind, _, name = principal.field.partition(":")
     tenant = "" if principal.tenant == "default" else f" --tenant {principal.tenant}"
     return f"{placet()} {kind}s {verb} {shlex.quote(visible(name))}{tenant}"

@@ -7,7 +7,7 @@ from typing import Any, Final
 from placet.cli.console import Ink, Terminal
 from placet.cli.layout import GAP, Column, blocks
 from placet.domain.durations import duration
-from placet.domain.principals import Client, Principal, Scope
+from placet.domain.principals import Client, Endpoint, Enrolled, Principal, Scope
 from placet.domain.text import visible
 
 _CLIENT_COLUMNS: Final = (
@@ -27,9 +27,20 @@ _APPROVER_COLUMNS: Final = (
 _NONE: Final = "-"
 
 
-def document(principal: Principal) -> dict[str, Any]:
+def document(principal: Enrolled) -> dict[str, Any]:
     """A principal as JSON: all of it but the hashes of its secrets."""
     keys = [{"key": key.kid, "created_at_ms": key.created_at_ms} for key in principal.keys]
+    if isinstance(principal, Endpoint):
+        return {
+            "webhook": principal.name,
+            "tenant": principal.tenant,
+            "url": principal.url,
+            "events": sorted(principal.events),
+            "capabilities": list(principal.capabilities),
+            "by_rule": principal.by_rule,
+            "with_input": principal.with_input,
+            "keys": keys,
+        }
     if isinstance(principal, Client):
         return {
             "client": principal.name,

@@ -75,6 +75,8 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
         exits.push_async_callback(asyncio.to_thread, metrics.stop)
         services.store.stream.start()
         services.sweeper.start()
+        services.spreader.start()
+        services.dispatcher.start()
         server = _server(settings, services)
         task = asyncio.create_task(server.serve(sockets))
         exits.push_async_callback(_stop, server, task, services)

@@ -100,6 +100,16 @@ class Links(Quiet, frozen=True, kw_only=True):
     ui: str
 
 
+class Delivery(Quiet, frozen=True, kw_only=True):
+    """Who outside is told of an approval: how that stands, and why it failed last."""
+
+    target: str
+    state: str
+    attempts: int
+    at: datetime
+    error: str | None = None
+
+
 class Approval(Quiet, frozen=True, kw_only=True):
     """A record, as of the moment it was answered.
 
@@ -141,6 +151,7 @@ class Approval(Quiet, frozen=True, kw_only=True):
     consumption: Consumption | None = None
     outcome: Outcome | None = None
     requested: Requested | None = None
+    deliveries: tuple[Delivery, ...] = ()
     extensions: Mapping[str, Any] = {}
     links: Links | None = None
     model: dict[str, Any] | None = None
@@ -211,6 +222,8 @@ class TrailLine(Quiet, frozen=True, kw_only=True):
     policy: str | None = None
     digest: str | None = None
     input_hash: str | None = None
+    target: str | None = None
+    error: str | None = None
 
 
 class Decided(Quiet, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from typing import Final
 
 from msgspec import UNSET, Struct, structs
 
+from placet.domain.chat import SlackApp
 from placet.domain.error_terms import ForbiddenReason
 from placet.domain.errors import ApprovalSelfApproval, Forbidden, PlacetError
 from placet.domain.generation import NO_FILES, Generation
@@ -41,12 +42,14 @@ class Rulebook(Struct, frozen=True, kw_only=True):
         people: The directory.
         policies: The rules; ``None`` where there is no policy file.
         issuers: Those whose tokens name people, by ``iss``.
+        slack: Apps that people are asked through, by their workspace.
         generation: The files it was read from.
     """
 
     people: People = People()
     policies: Policies | None = None
     issuers: Mapping[str, Issuer] = MappingProxyType({})
+    slack: Mapping[str, SlackApp] = MappingProxyType({})
     generation: Generation = NO_FILES
 
 

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class EventType(StrEnum):
-    """A line of an approval's trail. All but ``voted`` and ``refused`` are transitions."""
+    """A line of an approval's trail."""
 
     REQUESTED = "requested"
     VOTED = "voted"
@@ -17,6 +17,14 @@ class EventType(StrEnum):
     CANCELLED = "cancelled"
     CONSUMED = "consumed"
     REPORTED = "reported"
+    ESCALATED = "escalated"
+    """It waits for so long that more people may decide it."""
+    REMINDED = "reminded"
+    """It still waits, and not for much longer."""
+    DELIVERED = "delivered"
+    """A target was told for the first time, or again after that had failed."""
+    UNDELIVERED = "undelivered"
+    """A target could not be told, and it is not tried again by itself."""
     REFUSED = "refused"
     """An attempt that changed nothing; never in the stream, so that nobody can fill it."""
 
@@ -24,5 +32,8 @@ class EventType(StrEnum):
 SYSTEM = "system"
 """Who a deadline acts as."""
 
-IN_STREAM = frozenset(EventType) - {EventType.REFUSED}
+APART = frozenset({EventType.REFUSED, EventType.DELIVERED, EventType.UNDELIVERED})
+"""What is of the trail alone: nothing of the question has changed."""
+
+IN_STREAM = frozenset(EventType) - APART
 """What waiters, live views and deliveries hear of."""

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from placet.domain.deliveries import Delivery, Failure
 from placet.domain.vouched import StepUp, Vouched
 
 EMPTY_OBJECT = Raw(b"{}")
@@ -253,7 +254,7 @@ class Approval(Struct, frozen=True, kw_only=True):
     that created it: the ask's seal covers it, so that no vote on one record counts for another.
     ``counted`` are the marks of those whose votes counted when the latest was taken, and what each was worth.
     ``ends`` are the terminal states that its log tells of: one at most, and the present one, unless the
-    store was tampered with.
+    store was tampered with. ``deliveries`` say who was told of it.
     """
 
     ask: Ask
@@ -274,6 +275,7 @@ class Approval(Struct, frozen=True, kw_only=True):
     requested: Requested | None
     now_ms: int
     ends: frozenset[Status] = frozenset()
+    deliveries: tuple[Delivery, ...] = ()
 
     @property
     def approved(self) -> int:
@@ -295,7 +297,8 @@ class TrailEntry(Struct, frozen=True, kw_only=True):
     """One line of an approval's audit trail; ``count`` above 1 stands for coalesced refusals.
 
     ``credential`` is the id of what was shown by whoever acted; ``rule`` and ``policy`` stand where it was
-    asked; ``digest`` and ``input_hash`` are those that the line is about.
+    asked; ``target`` is who was told, and ``error`` why not; ``digest`` and ``input_hash`` are those that the
+    line is about.
     """
 
     seq: int
@@ -312,3 +315,5 @@ class TrailEntry(Struct, frozen=True, kw_only=True):
     policy: str | UnsetType = UNSET
     digest: str | UnsetType = UNSET
     input_hash: str | UnsetType = UNSET
+    target: str | UnsetType = UNSET
+    error: Failure | UnsetType = UNSET

@@ -10,6 +10,7 @@ from enum import StrEnum
 from msgspec import UNSET, Struct, UnsetType
 
 from placet.domain.model import Risk
+from placet.domain.patterns import matches
 from placet.domain.vouched import Vouched
 
 
@@ -86,7 +87,42 @@ class Approver(Struct, frozen=True, kw_only=True, tag_field="type", tag="approve
         return f"approver:{self.id}"
 
 
+class Endpoint(Struct, frozen=True, kw_only=True, tag_field="type", tag="webhook"):
+    """Where a tenant's events are sent, signed.
+
+    Attributes:
+        tenant: Whose.
+        name: How rules (``tell = ["webhook:<name>"]``) and commands call it.
+        url: Where.
+        events: The event types that it hears of; none means all.
+        capabilities: The patterns of those that it hears of; none means any.
+        by_rule: It hears of nothing but what a rule tells it.
+        with_input: Inputs are sent too, and whatever else is bound.
+        keys: What its signing secrets are made of: two while they are rotated.
+    """
+
+    tenant: str
+    name: str
+    url: str
+    events: frozenset[str] = frozenset()
+    capabilities: tuple[str, ...] = ()
+    by_rule: bool = False
+    with_input: bool = False
+    keys: tuple[Key, ...] = ()
+
+    @property
+    def field(self) -> str:
+        """Where the store keeps it."""
+        return f"webhook:{self.name}"
+
+    def hears_of(self, capability: str) -> bool:
+        """Whether it is for a capability."""
+        return not self.capabilities or matches(capability, self.capabilities)
+
+
 Principal = Client | Approver
+Enrolled = Client | Approver | Endpoint
+"""Whatever a tenant's roll has a row for."""
 
 CONFLICTING_SCOPES = frozenset({Scope.REQUEST, Scope.CONSUME})
 """Scopes that a ``decide_as`` client can't hold: who speaks for approvers neither asks nor spends."""

@@ -55,11 +55,15 @@ class Approvers(Struct, frozen=True, kw_only=True):
 
 
 class Escalation(Struct, frozen=True, kw_only=True):
-    """What happens when a question has waited so long: more groups may decide it, or it is over."""
+    """What happens when a question has waited so long: more groups may decide it, or it is over.
+
+    ``tell`` is who is told then; empty for the people of these groups, as far as a chat knows them.
+    """
 
     after_ms: int
     groups: frozenset[str] = frozenset()
     gives_up: bool = False
+    tell: tuple[str, ...] = ()
 
 
 class Terms(Struct, frozen=True, kw_only=True):
@@ -79,7 +83,7 @@ class Terms(Struct, frozen=True, kw_only=True):
         hidden_input: The input may be withheld from everybody here.
         step_up: Whether approving needs a fresh sign-in; ``None`` for the service's own rule: where a call
             is critical, an issuer signs people in, and it may be decided on the pages.
-        tell: Who is told of it, and how (``slack:#channel``, ``webhook:name``).
+        tell: Who is told of it, and how (``slack:#channel``, ``slack:@person``, ``webhook:name``).
         escalation: What happens after a time.
     """
 

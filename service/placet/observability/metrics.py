@@ -14,11 +14,14 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from placet.domain.deliveries import SLACK, WEBHOOK, Failure
 from placet.domain.errors import TABLE
 from placet.domain.events import IN_STREAM
 
 OTHER: Final = "_other"
 """Stands for what has no series of its own. No route, code or tenant is called so."""
+DELIVERED: Final = "delivered"
+"""The result of an attempt that did not fail."""
 ROUTES_MAX: Final = 64
 """Routes with series of their own; the API has about a quarter of it."""
 TENANTS_MAX: Final = 100
@@ -58,6 +61,25 @@ class Metrics:
             registry=registry,
         )
         self._failures = {answer: failures.labels(answer) for answer in ("refused", "limited", OTHER)}
+        attempts = Counter(
+            "placet_deliveries",
+            "Attempts to tell somebody, by the kind of target and by what came of it.",
+            ("channel", "result"),
+            registry=registry,
+        )
+        self._deliveries = {
+            (channel, result): attempts.labels(channel, result)
+            for channel in (SLACK, WEBHOOK, OTHER)
+            for result in (DELIVERED, *Failure)
+        }
+        self._lanes = {
+            state: Gauge(f"placet_deliveries_{state}", words, registry=registry)
+            for state, words in (
+                ("waiting", "Approvals that somebody is still to be told of."),
+                ("failed", "Approvals that somebody could not be told of."),
+            )
+        }
+        self._standing: dict[str, tuple[int, int]] = {}
         self._waiters = Gauge("placet_waiters", "Calls now waiting for a decision.", registry=registry)
         self._followers = Gauge("placet_followers", "Event streams now open.", registry=registry)
         self._lag = Gauge(
@@ -110,6 +132,17 @@ class Metrics:
     def decision(self, asked_at_ms: int, decided_at_ms: int) -> None:
         """Time a decision, both moments on the store's clock."""
         self._decisions.observe((decided_at_ms - asked_at_ms) / _MS_PER_S)
+
+    def delivery(self, channel: str, failure: Failure | None) -> None:
+        """Count an attempt to tell somebody, and what came of it."""
+        place = channel if channel in {SLACK, WEBHOOK} else OTHER
+        self._deliveries[place, failure or DELIVERED].inc()
+
+    def deliveries(self, tenant: str, waiting: int, failed: int) -> None:
+        """Record of how many approvals of a tenant somebody is still to be told, or could not be."""
+        self._standing[tenant] = (waiting, failed)
+        for place, state in enumerate(("waiting", "failed")):
+            self._lanes[state].set(sum(each[place] for each in self._standing.values()))
 
     def waiter_joined(self) -> None:
         """Count a call that begins to wait for a decision."""

@@ -36,7 +36,9 @@ _T = TypeVar("_T")
 QUORUM_MAX: Final = 100
 """People that one question can take."""
 TELL_MAX_ITEMS: Final = 32
-_TOLD: Final = re.compile(r"slack:(?:#[a-z0-9_-]{1,80}|[CG][A-Z0-9]{1,31})|webhook:" + ID_PATTERN)
+_TOLD: Final = re.compile(
+    r"slack:(?:#[a-z0-9_-]{1,80}|[CG][A-Z0-9]{1,31}|@[!-~]{1,128})|webhook:" + ID_PATTERN
+)
 _RULE_NAME: Final = re.compile(ID_PATTERN)
 _ANY: Final = ("*",)
 _EITHER: Final = "Write either further groups, or give_up = true (then the question is over)"
@@ -199,8 +201,8 @@ def _told(table: Table) -> tuple[str, ...]:
     for place, whom in enumerate(told):
         if not _TOLD.fullmatch(whom):
             message = (
-                f"{whom!r} is nobody to tell: write slack:#channel, slack:C… (a channel's id) or "
-                "webhook:name."
+                f"{whom!r} is nobody to tell: write slack:#channel, slack:C… (a channel's id), slack:@person "
+                "(an id of the directory) or webhook:name."
             )
             table.fault(message, "tell", place)
     if len(told) > TELL_MAX_ITEMS:
@@ -215,6 +217,7 @@ def _escalation(table: Table) -> Escalation | None:
     after_ms, called = below.duration_ms("after"), groups(below, "groups")
     gives_up = below.flag("give_up") or False
     _no_patterns(below, "groups", called)
+    told = _told(below)
     if below.required("after") and gives_up == below.has("groups"):
         if below.has("groups") or below.has("give_up"):
             below.fault(f"{_EITHER}.")
@@ -222,7 +225,7 @@ def _escalation(table: Table) -> Escalation | None:
     below.end()
     if after_ms is None:
         return None
-    return Escalation(after_ms=after_ms, groups=frozenset(called), gives_up=gives_up)
+    return Escalation(after_ms=after_ms, groups=frozenset(called), gives_up=gives_up, tell=told)
 
 
 def _stricter(table: Table) -> Stricter:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from placet.domain.deliveries import Delivery, DeliveryState, Failure
 from placet.domain.events import SYSTEM
 from placet.domain.machine import Ruling
 from placet.domain.model import Edited, OutcomeStatus, Sealed, Verdict
@@ -48,6 +49,15 @@ class Report(Struct, frozen=True, kw_only=True):
     credential: str | None = None
 
 
+class Told(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """That somebody was told, or could not be, as logged."""
+
+    target: str
+    attempts: int
+    error: Failure | None = None
+    by: str | None = None
+
+
 class Named(Struct):
     """What any log entry says of who acted; each kind names them in its own member."""
 
@@ -62,6 +72,8 @@ class Named(Struct):
     digest: str | None = None
     input_hash: str | None = None
     edited: Edited | None = None
+    target: str | None = None
+    error: Failure | None = None
 
     def actor(self) -> str:
         """The client, person or system that acted."""
@@ -97,6 +109,32 @@ def number(fields: Mapping[bytes, bytes], name: bytes) -> int | None:
     """A number among compared fields."""
     value = fields.get(name)
     return None if value is None else int(value)
+
+
+_LANE = b"m:"
+_NO_WORD = "-"
+_STATES = {"q": DeliveryState.QUEUED, "d": DeliveryState.DELIVERED, "f": DeliveryState.FAILED}
+STATE_LETTERS: Mapping[DeliveryState, str] = {state: letter for letter, state in _STATES.items()}
+
+
+def deliveries_of(fields: Mapping[bytes, bytes]) -> tuple[Delivery, ...]:
+    """The lanes among compared fields, in the order of their targets."""
+    lanes = sorted(name for name in fields if name.startswith(_LANE))
+    return tuple(unpacked(name.removeprefix(_LANE).decode(), fields[name]) for name in lanes)
+
+
+def unpacked(target: str, packed: bytes) -> Delivery:
+    """A lane, as a record has it."""
+    letter, attempts, covered, at_ms, _, failure, ref = packed.decode().split(" ", 6)
+    return Delivery(
+        target=target,
+        state=_STATES[letter],
+        attempts=int(attempts),
+        covered=int(covered),
+        error=None if failure == _NO_WORD else Failure(failure),
+        at_ms=int(at_ms),
+        ref=ref,
+    )
 
 
 _LETTERS = {"a": Verdict.APPROVE, "r": Verdict.REJECT, "c": Verdict.EDIT}

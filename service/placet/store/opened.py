@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec import Struct
 from redis.asyncio import Redis
@@ -25,7 +26,9 @@ from placet.store.connection import (
     replication,
     reply_timeout_s,
 )
+from placet.store.deliveries import Deliveries
 from placet.store.link import Link
+from placet.store.outbox import Outbox
 from placet.store.principals import Principals
 from placet.store.registry import Registry
 from placet.store.stream import StreamReader, Transition
@@ -45,6 +48,8 @@ class Store(Struct, frozen=True, kw_only=True):
     principals: Principals
     registry: Registry
     stream: StreamReader
+    deliveries: Deliveries
+    outbox: Outbox
     findings: tuple[Finding, ...] = ()
     replicas: int = 0
     """How many of the server's must confirm every answer."""
@@ -79,6 +84,7 @@ class Store(Struct, frozen=True, kw_only=True):
         """Answer what was asked, then let the connections go."""
         await self.link.close()
         await self.stream.stop()
+        await self.outbox.close()
         await self.client.aclose()
 
 
@@ -134,10 +140,14 @@ async def open_store(
         confirmations=confirmations(settings, facts),
         observe=observe,
     )
+    clients = Clients(
+        plain=connect(settings, socket_path),
+        stream=connect(settings, socket_path, patient=True),
+        outbox=connect(settings, socket_path, patient=True),
+    )
     return assemble(
-        connect(settings, socket_path),
+        clients,
         link,
-        connect(settings, socket_path, patient=True),
         limits,
         clock=clock,
         heard=heard,
@@ -146,10 +156,17 @@ async def open_store(
     )
 
 
+class Clients(NamedTuple):
+    """Clients of the server: for single commands, and one for each that holds a connection while it waits."""
+
+    plain: Redis
+    stream: Redis
+    outbox: Redis
+
+
 def assemble(
-    client: Redis,
+    clients: Clients,
     link: Link,
-    reader: Redis,
     limits: Limits,
     *,
     clock: Callable[[], int] | None,
@@ -159,13 +176,15 @@ def assemble(
 ) -> Store:
     """A store over clients that are already there."""
     return Store(
-        client=client,
+        client=clients.plain,
         link=link,
         approvals=Approvals(link, limits, clock),
         clocks=Clocks(link, limits, clock),
         principals=Principals(link),
-        registry=Registry(client),
-        stream=StreamReader(reader, heard),
+        registry=Registry(clients.plain),
+        stream=StreamReader(clients.stream, heard),
+        deliveries=Deliveries(link, clock),
+        outbox=Outbox(clients.outbox),
         findings=findings,
         replicas=replicas,
     )

@@ -28,7 +28,16 @@ from placet.domain.model import (
     TrailEntry,
     Vote,
 )
-from placet.store.codec import BY_SYSTEM, Report, Spent, number, read_line, votes_of, write_line
+from placet.store.codec import (
+    BY_SYSTEM,
+    Report,
+    Spent,
+    deliveries_of,
+    number,
+    read_line,
+    votes_of,
+    write_line,
+)
 from placet.store.trail import entries_of
 
 KEPT_RECORDS = 1024
@@ -272,5 +281,6 @@ def _approval(
         outcome=history.outcome,
         requested=requested,
         ends=frozenset(history.ends),
+        deliveries=deliveries_of(fields),
         now_ms=0,
     )

@@ -68,6 +68,8 @@ def _trail_entry(seq: int, line: bytes, asked: str) -> TrailEntry:
         policy=_told_or_unset(named.policy),
         digest=_told_or_unset(digest),
         input_hash=_told_or_unset(input_hash),
+        target=_told_or_unset(named.target),
+        error=UNSET if named.error is None else named.error,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from placet.application import rulings
+from placet.domain.deliveries import Delivery, DeliveryState
 from placet.domain.errors import TABLE
 from placet.domain.limits import (
     CLOCK_BEHIND_MAX_MS,
@@ -22,8 +23,10 @@ from placet.store import scripts
 from placet.store.approvals import Approvals
 from placet.store.clock import Clocks
 from placet.store.codec import PERSON_CHARS, Refused, Report, Who, refused_of
+from placet.store.deliveries import Deliveries, Leased, Settlement
 from placet.store.link import Argument, Link, Reply
 from placet.store.principals import Principals, Roll
+from placet.store.record import Record
 from tests.factories import a_ballot, a_creation, a_spending, an_ask
 
 _FOLDER = files(scripts)
@@ -132,6 +135,7 @@ async def test_every_call_hands_over_what_its_head_tells() -> None:
     recorder = Recorder()
     link = cast("Link", recorder)
     store, people, clocks = Approvals(link, Limits()), Principals(link), Clocks(link, Limits())
+    lanes = Deliveries(link)
     ask = an_ask()
     report = Report(by="runtime", status=cast("Any", "failed"), summary=None)
     for call in (
@@ -146,6 +150,11 @@ async def test_every_call_hands_over_what_its_head_tells() -> None:
         store.sweep("default", limit=1),
         store.trim("default", "x", after=None, limit=1, cutoff_ms=0),
         clocks.set_back("default", Who(by="operator"), limit=1),
+        lanes.wake("default", ask.id, ["webhook:x"]),
+        lanes.lease("default", "webhook:x", limit=1, lease_ms=1, nonce="a", epoch=0),
+        lanes.settle(a_leased(), Settlement(state=DeliveryState.DELIVERED, covered=1, ref="")),
+        lanes.ring("default", limit=1),
+        lanes.failed("default", limit=1),
         people.all("default"),
         people.enroll("default", Roll(epoch=1, rows={}), instead_of=""),
     ):
@@ -153,6 +162,15 @@ async def test_every_call_hands_over_what_its_head_tells() -> None:
             await call
     told = {name: max(int(n) for n in re.findall(r"\[(\d+)\]", head_of(name))) for name in scripts.NAMES}
     assert {name: len(args) for name, args in recorder.calls.items()} == told
+
+
+def a_leased() -> Leased:
+    """A lane that is ours."""
+    delivery = Delivery(
+        target="webhook:x", state=DeliveryState.QUEUED, attempts=1, covered=0, error=None, at_ms=0
+    )
+    record = Record.of("default", 0, b"apr-1", (), (), None)
+    return Leased(delivery=delivery, record=record, nonce="a")
 
 
 class TestRulings:

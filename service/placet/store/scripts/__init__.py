@@ -14,12 +14,17 @@ NAMES = (
     "decide",
     "enroll",
     "expire",
+    "failed",
     "get",
+    "lease",
     "list",
     "outcome",
     "principals",
+    "ring",
+    "settle",
     "trim",
     "waiting",
+    "wake",
 )
 TIMELESS = frozenset({"clock", "enroll", "principals"})
 """Scripts that judge nothing by the clock, and so run whatever it says: whoever sets it right needs them."""

@@ -17,6 +17,10 @@
 --   :x:d:<digest>   zset  the same, of those that were rejected, by what was
 --   :w  :w:<client>   zsets  pending ids by expires_at
 --   :g           zset   approved ids by use_by
+--   :n           set    targets that something is to be told
+--   :n:<target>  zset   ids of which something is to be told there, by when (ms)
+--   :f           zset   "<target> <id>" of lanes that have failed, by since when
+--   :h           zset   "<event type> <id>" by when that is to happen, where the question still waits
 --   :s           stream transitions: i id, t event type, n at_ms, w written at (ms) where the entry's id
 --                runs ahead of the clock
 --   :p           hash   principals, "client:<name>" or "approver:<id>" to a sealed document
@@ -29,7 +33,8 @@
 --   x expires_at, w use_within, b use_by, q people required, v votes on this digest (22 characters a
 --   person, then a, r or c), y votes taken in all, t requested_at, n nonce of the create, e execution id, f nonce of the consume,
 --   h digest as it was asked where it was changed, o outcome's fingerprint, d idempotency key, j join hash while pending, r run, z refusals,
---   z:<word> those coalesced. g, c, n and f are raw bytes.
+--   z:<word> those coalesced, m:<target> a lane: "<q|d|f> <attempts> <covered> <at_ms> <lease> <failure> <ref>",
+--   - where there is none. g, c, n and f are raw bytes.
 --
 -- ARGV[1]  now_ms under an injected test clock, else '': the server's TIME
 -- ARGV[2]  the epoch that the caller was judged under, '' for the system itself
@@ -245,4 +250,23 @@ local function refuse(id, word, who, kept)
     redis.call('HINCRBY', a, 'z:' .. word, 1)
   end
   hold_clock()
+end
+
+-- How a target has been told so far (placet.domain.deliveries); nil where it is not to be told.
+local function lane_of(r, target)
+  local packed = r['m:' .. target]
+  if not packed then
+    return nil
+  end
+  local lane = {}
+  lane.state, lane.attempts, lane.covered, lane.at, lane.lease, lane.failure, lane.ref =
+    string.match(packed, '^(%a) (%d+) (%d+) (%d+) (%S+) (%S+) (.*)$')
+  return lane
+end
+
+local function keep_lane(id, target, lane)
+  local packed = table.concat(
+    { lane.state, lane.attempts, lane.covered, lane.at, lane.lease, lane.failure, lane.ref }, ' '
+  )
+  redis.call('HSET', tag .. 'a:' .. id, 'm:' .. target, packed)
 end

@@ -74,7 +74,7 @@ export function follow(heard) {
   function open() {
     close();
     stream = new EventSource("/ui/events");
-    for (const type of ["requested", "voted", "edited", "approved", "rejected", "expired", "cancelled", "consumed", "reported", "gap"]) {
+    for (const type of ["requested", "voted", "edited", "approved", "rejected", "expired", "cancelled", "consumed", "reported", "escalated", "reminded", "gap"]) {
       stream.addEventListener(type, (event) => heard(type, JSON.parse(event.data)));
     }
     stream.addEventListener("open", () => { if (page) compare().catch(() => {}); });

@@ -1,0 +1,130 @@
+"""Whom to tell of what happened to an approval: rules, endpoints and people, turned into targets (design §9).
+
+1. Chat channels and people hear of a question while it waits, as its rule says; whoever was told once hears
+   of everything after that, too.
+2. An endpoint hears of what its filters let through, and of what a rule tells it.
+3. Once a question has waited for as long as its rule says, whoever may decide it then is told as well: the
+   channels that the rule names for that, else the people of those groups, as far as a chat knows them.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from placet.application.directory import Snapshot
+from placet.domain.deliveries import SLACK, WEBHOOK
+from placet.domain.events import EventType
+from placet.domain.model import Approval, Status
+from placet.domain.people import Member
+from placet.domain.rules import Escalation, Terms
+
+REMIND_PART: Final = 4
+"""A reminder comes when this part of the time, a quarter, is left; or the time below, where that is less."""
+REMIND_MAX_MS: Final = 3_600_000
+REMIND_FROM_MS: Final = 240_000
+"""A question that waits for less is not reminded of."""
+
+_CHANNEL: Final = "#"
+_PERSON: Final = "@"
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """What is to be done about a transition.
+
+    Attributes:
+        targets: Who is to be told, in order.
+        timers: What is to happen if the question still waits at a time (Unix milliseconds).
+    """
+
+    targets: tuple[str, ...]
+    timers: Mapping[EventType, int]
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there is nothing to do."""
+        return not (self.targets or self.timers)
+
+
+def wanted(snapshot: Snapshot, approval: Approval, event: str) -> Wanted:
+    """Whom to tell of a transition of an approval.
+
+    Args:
+        snapshot: Who and what there is in its tenant.
+        approval: As it is now.
+        event: The type of the transition.
+    """
+    terms = snapshot.authority.terms(approval.ask)
+    told = {each.target for each in approval.deliveries}
+    targets = list(_chats(snapshot, approval, terms)) if approval.status is Status.PENDING else []
+    chats = [*(each for each in told if each.startswith(f"{SLACK}:")), *targets]
+    hooks = _endpoints(snapshot, approval, terms, event)
+    found = tuple(dict.fromkeys((*sorted(chats), *hooks)))
+    is_new = event == EventType.REQUESTED and approval.status is Status.PENDING
+    return Wanted(targets=found, timers=_timers(approval, terms, told=bool(found)) if is_new else {})
+
+
+def _chats(snapshot: Snapshot, approval: Approval, terms: Terms | None) -> Iterator[str]:
+    if terms is None:
+        return
+    yield from _named(snapshot, terms.tell)
+    escalation = terms.escalation
+    waited_ms = approval.now_ms - approval.requested_at_ms
+    if escalation is not None and not escalation.gives_up and waited_ms >= escalation.after_ms:
+        yield from _called(snapshot, escalation)
+
+
+def _called(snapshot: Snapshot, escalation: Escalation) -> Iterator[str]:
+    if escalation.tell:
+        yield from _named(snapshot, escalation.tell)
+        return
+    authority = snapshot.authority
+    for member in authority.people.of(authority.tenant):
+        if not escalation.groups.isdisjoint(member.groups):
+            yield from _conversations(snapshot, member)
+
+
+def _named(snapshot: Snapshot, names: Iterable[str]) -> Iterator[str]:
+    """The targets of those that a rule names in chats. What there is none of is the operator's to be told."""
+    authority = snapshot.authority
+    for name in names:
+        kind, _, whom = name.partition(":")
+        if kind != SLACK:
+            continue
+        if whom.startswith(_PERSON):
+            member = authority.people.member(authority.tenant, whom.removeprefix(_PERSON))
+            yield from _conversations(snapshot, member)
+            continue
+        for app in snapshot.slack.values():
+            channel = app.channels.get(whom.removeprefix(_CHANNEL)) if whom.startswith(_CHANNEL) else whom
+            if channel is not None:
+                yield f"{SLACK}:{app.team}:{channel}"
+                break
+
+
+def _conversations(snapshot: Snapshot, member: Member | None) -> Iterator[str]:
+    for user in () if member is None else member.slack:
+        if user.team in snapshot.slack:
+            yield f"{SLACK}:{user.team}:{user.user}"
+
+
+def _endpoints(snapshot: Snapshot, approval: Approval, terms: Terms | None, event: str) -> Iterator[str]:
+    ruled = frozenset(() if terms is None else terms.tell)
+    for endpoint in snapshot.endpoints.values():
+        target = f"{WEBHOOK}:{endpoint.name}"
+        is_for = not endpoint.by_rule and endpoint.hears_of(approval.ask.capability)
+        if (is_for or target in ruled) and (not endpoint.events or event in endpoint.events):
+            yield target
+
+
+def _timers(approval: Approval, terms: Terms | None, *, told: bool) -> Mapping[EventType, int]:
+    timers: dict[EventType, int] = {}
+    escalation = None if terms is None else terms.escalation
+    if escalation is not None and not escalation.gives_up:
+        at_ms = approval.requested_at_ms + escalation.after_ms
+        if at_ms < approval.expires_at_ms:
+            timers[EventType.ESCALATED] = at_ms
+    waits_ms = approval.expires_at_ms - approval.requested_at_ms
+    if told and waits_ms >= REMIND_FROM_MS:
+        timers[EventType.REMINDED] = approval.expires_at_ms - min(waits_ms // REMIND_PART, REMIND_MAX_MS)
+    return timers

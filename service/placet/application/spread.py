@@ -1,0 +1,169 @@
+"""From the outbox to the lanes: each transition is looked at once, and whoever is to hear of it is woken.
+
+Whom that is says :mod:`placet.application.outreach`. An entry is done with in the same step that wakes its
+targets. One that a replica took and died over is taken by another, which at worst wakes somebody for nothing.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection, Iterable
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+from placet.application.clock import Clock, sleep
+from placet.application.directory import Directory, Snapshot
+from placet.application.grants import Seals
+from placet.application.outreach import wanted
+from placet.domain.errors import InternalError, StoreUnavailable
+from placet.store.approvals import Approvals, Rejudge
+from placet.store.deliveries import Deliveries
+from placet.store.outbox import GROUP, Outbox
+from placet.store.stream import Transition
+
+BATCH: Final = 200
+"""Transitions that are looked at together."""
+FORSAKEN_MS: Final = 30_000
+"""After how long an entry that was taken and not done with is anybody's."""
+LOOK_EVERY_S: Final = 5.0
+"""How often new tenants and forsaken entries are looked for, and how long a fault is waited out."""
+_JUDGED_MAX: Final = 8
+
+_log = logging.getLogger(__name__)
+
+
+class Spreader:
+    """Reads the outbox of all tenants. :meth:`start` has it run; a test calls :meth:`spread` itself.
+
+    Args:
+        outbox: The streams.
+        deliveries: The lanes.
+        store: The approvals.
+        seals: Prove what is told of.
+        directory: Who and what there is.
+        tenants: The tenants.
+        clock: For the pauses.
+        woken: Told of each target that something waits for.
+    """
+
+    def __init__(
+        self,
+        outbox: Outbox,
+        deliveries: Deliveries,
+        store: Approvals,
+        seals: Seals,
+        directory: Directory,
+        tenants: Callable[[], Awaitable[Collection[str]]],
+        clock: Clock,
+        *,
+        woken: Callable[[str, str], None],
+    ) -> None:
+        self._outbox = outbox
+        self._deliveries = deliveries
+        self._store = store
+        self._seals = seals
+        self._directory = directory
+        self._tenants = tenants
+        self._clock = clock
+        self._woken = woken
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """Begin, in tasks of its own."""
+        loop = asyncio.get_running_loop()
+        self._tasks = [loop.create_task(self._read_on()), loop.create_task(self._look_again())]
+
+    async def stop(self) -> None:
+        """Stop; what was taken and is not done with is another replica's, after a while."""
+        for task in self._tasks:
+            task.cancel()
+        for task in self._tasks:
+            with suppress(asyncio.CancelledError):
+                await task
+        self._tasks = []
+
+    async def once(self, *, wait: bool = False) -> int:
+        """Spread what is there, or comes in a moment: how much that was."""
+        await self._outbox.follow(await self._tenants())
+        news = await self._outbox.news(BATCH, wait=wait)
+        await self.spread(news)
+        return len(news)
+
+    async def again(self) -> int:
+        """Spread what another replica has left: how much that was."""
+        found = 0
+        for tenant in await self._tenants():
+            forsaken = await self._outbox.forsaken(tenant, idle_ms=FORSAKEN_MS, count=BATCH)
+            await self.spread(forsaken)
+            found += len(forsaken)
+        return found
+
+    async def spread(self, transitions: Iterable[Transition]) -> None:
+        """Wake whoever is to hear of these transitions."""
+        by_tenant: dict[str, list[Transition]] = {}
+        for transition in transitions:
+            by_tenant.setdefault(transition.tenant, []).append(transition)
+        for tenant, those in by_tenant.items():
+            try:
+                await self._spread(tenant, those)
+            except InternalError:  # the log has told; they come again, once that is mended
+                continue
+
+    async def _spread(self, tenant: str, transitions: list[Transition]) -> None:
+        snapshot = await self._directory.snapshot(tenant)
+        if not _tells_anybody(snapshot):
+            await self._outbox.done(tenant, [each.entry for each in transitions])
+            return
+        await asyncio.gather(*(self._wake(each) for each in transitions))
+
+    async def _wake(self, transition: Transition) -> None:
+        tenant, approval_id = transition.tenant, transition.approval_id
+        targets: tuple[str, ...] = ()
+        timers = {}
+        for _ in range(_JUDGED_MAX):
+            snapshot = await self._directory.snapshot(tenant)
+            try:
+                read = await self._store.get(tenant, approval_id, epoch=snapshot.epoch)
+            except Rejudge:
+                self._directory.forget(tenant)
+                continue
+            if read.record is not None:
+                with suppress(InternalError):  # of one that was spoilt the log has told
+                    plan = wanted(snapshot, self._seals.opened(read.record), transition.type)
+                    targets, timers = plan.targets, dict(plan.timers)
+            break
+        else:
+            raise StoreUnavailable
+        await self._deliveries.wake(
+            tenant, approval_id, targets, timers=timers, group=GROUP, entry=transition.entry
+        )
+        for target in targets:
+            self._woken(tenant, target)
+
+    async def _read_on(self) -> None:
+        while True:
+            await self._kept_up(partial(self.once, wait=True))
+            if not self._outbox.is_following:
+                await sleep(self._clock, LOOK_EVERY_S)
+
+    async def _look_again(self) -> None:
+        while True:
+            await sleep(self._clock, LOOK_EVERY_S)
+            await self._kept_up(self.again)
+
+    async def _kept_up(self, work: Callable[[], Awaitable[int]]) -> None:
+        try:
+            await work()
+        except StoreUnavailable:
+            _log.warning("the outbox can't be read now, trying again")
+            await sleep(self._clock, LOOK_EVERY_S)
+        except Exception:  # noqa: BLE001 - whatever it is, what was taken comes again
+            _log.exception("the outbox can't be spread, trying again")
+            await sleep(self._clock, LOOK_EVERY_S)
+
+
+def _tells_anybody(snapshot: Snapshot) -> bool:
+    """Whether there is anybody outside who may be told of anything, or a rule that escalates."""
+    policies = snapshot.authority.policies
+    rules = () if policies is None else policies.rules
+    return bool(snapshot.endpoints or snapshot.slack) or any(rule.terms.escalation for rule in rules)

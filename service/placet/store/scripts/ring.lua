@@ -1,0 +1,29 @@
+-- Have happen what was put off until now, and say which targets there is something for.
+--
+-- ARGV[3]  limit         most timers to go off
+--
+-- Answer   ok { ruling, now, when the next timer goes off (ms) or '', how many lanes have failed,
+--               { target, when its first lane is due (ms), how many lanes wait, ... } }
+
+for _, timer in ipairs(redis.call('ZRANGEBYSCORE', tag .. 'h', '-inf', num(now), 'LIMIT', 0, ARGV[3])) do
+  redis.call('ZREM', tag .. 'h', timer)
+  local event, id = string.match(timer, '^(%S+) (.+)$')
+  local r = fields_of(id)
+  if r.s == 'pending' and not dead(r) then
+    emit(id, event, now, '{"by":"system"}')
+  end
+end
+local next_timer = redis.call('ZRANGE', tag .. 'h', 0, 0, 'WITHSCORES')[2]
+local targets = {}
+for _, target in ipairs(redis.call('SMEMBERS', tag .. 'n')) do
+  local first = redis.call('ZRANGE', tag .. 'n:' .. target, 0, 0, 'WITHSCORES')[2]
+  if first then
+    targets[#targets + 1] = target
+    targets[#targets + 1] = num(tonumber(first))
+    targets[#targets + 1] = redis.call('ZCARD', tag .. 'n:' .. target)
+  else
+    redis.call('SREM', tag .. 'n', target)
+  end
+end
+local failed = redis.call('ZCARD', tag .. 'f')
+return { 'ok', num(now), next_timer and num(tonumber(next_timer)) or '', failed, targets }

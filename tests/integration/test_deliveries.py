@@ -1,0 +1,276 @@
+"""From a transition to whoever is told: the outbox, the lanes, and who tells them."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from placet.application.dispatch import Dispatcher, Job, Sent
+from placet.application.enroll import Issued
+from placet.application.grants import Seals
+from placet.domain.deliveries import ATTEMPTS_MAX, BACKOFF_MS, LEASE_MS, Failure, Undelivered
+from placet.domain.principals import Endpoint
+from tests.harness import Harness, Party, record
+
+MINUTE_MS = 60_000
+
+
+class Ear:
+    """A sender that remembers what it was given to tell, and fails as it is told to."""
+
+    width = 8
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, str, list[str]]] = []
+        self.faults: list[Undelivered | Exception] = []
+        self.gate: asyncio.Event | None = None
+        self.dead: str | None = None
+        self.heard = asyncio.Event()
+
+    async def send(self, job: Job) -> Sent | None:
+        """Tell all that is new."""
+        if self.gate is not None and self.dead in {None, job.delivery.target}:
+            await self.gate.wait()
+        if self.faults:
+            raise self.faults.pop(0)
+        news = [entry.type for entry in job.log[job.delivery.covered :]]
+        self.told.append((job.delivery.target, job.approval.ask.id, news))
+        self.heard.set()
+        return Sent(covered=len(job.log), ref="r 1")
+
+
+class Post:
+    """A service with endpoints, whose deliveries a test moves on."""
+
+    def __init__(self, h: Harness, runtime: Party, ann: Party) -> None:
+        self.h, self.runtime, self.ann = h, runtime, ann
+        self.ear = Ear()
+        self.dispatcher = self._dispatcher(h)
+
+    def _dispatcher(self, h: Harness) -> Dispatcher:
+        services = h.services
+        return Dispatcher(
+            services.store.deliveries,
+            Seals(services.ring),
+            services.directory,
+            services.store.registry.tenants,
+            {"webhook": self.ear},
+            h.clock,
+        )
+
+    async def spread(self) -> None:
+        """Wake whoever is to hear of what has happened."""
+        while await self.h.services.spreader.once():
+            pass
+
+    async def deliver(self) -> list[tuple[str, str, list[str]]]:
+        """Tell what is due: what was told."""
+        await self.spread()
+        await self.dispatcher.look()
+        await self.dispatcher.drain()
+        told, self.ear.told[:] = list(self.ear.told), []
+        return told
+
+    async def deliveries(self, approval_id: str) -> list[dict[str, Any]]:
+        """What a record says of who was told."""
+        found: list[dict[str, Any]] = (await self.ann.seen(approval_id))["deliveries"]
+        return found
+
+    async def trail(self, approval_id: str) -> list[tuple[str, ...]]:
+        """The types of a record's trail, with who was told."""
+        items = record(await self.ann.trail(approval_id))["items"]
+        return [tuple(filter(None, (each["type"], each.get("target"), each.get("error")))) for each in items]
+
+
+async def endpoint(h: Harness, name: str = "audit", **members: Any) -> Issued:
+    """Enter an endpoint."""
+    return await h.services.enrolment.create(
+        Endpoint(tenant="default", name=name, url="https://hooks.example/x", **members)
+    )
+
+
+@pytest.fixture
+async def post(anywhere: Harness) -> Post:
+    """On every store."""
+    return Post(anywhere, await anywhere.client(), await anywhere.approver())
+
+
+async def test_each_transition_is_told_once(post: Post) -> None:
+    """In order, whoever decides what; and the record and its trail say so."""
+    await endpoint(post.h)
+    asked = await post.runtime.asked()
+    assert await post.deliver() == [("webhook:audit", asked["id"], ["requested"])]
+    assert await post.deliver() == []
+    record(await post.ann.decide(asked, "approve"))
+    assert await post.deliver() == [("webhook:audit", asked["id"], ["delivered", "approved"])]
+    [delivery] = await post.deliveries(asked["id"])
+    assert delivery.items() >= {"target": "webhook:audit", "state": "delivered", "error": None}.items()
+    assert await post.trail(asked["id"]) == [
+        ("requested",),
+        ("delivered", "webhook:audit"),
+        ("approved",),
+    ]
+
+
+async def test_what_happens_while_it_is_told_is_told_next(post: Post) -> None:
+    """Nothing falls between."""
+    await endpoint(post.h)
+    asked = await post.runtime.asked()
+    post.ear.gate = asyncio.Event()
+    await post.spread()
+    await post.dispatcher.look()
+    await asyncio.sleep(0)
+    record(await post.ann.decide(asked, "reject"))
+    await post.spread()
+    post.ear.gate.set()
+    await post.dispatcher.drain()
+    assert [news for *_, news in post.ear.told] == [["requested"], ["rejected", "delivered"]]
+
+
+async def test_it_is_tried_again_as_long_as_it_may_help(post: Post) -> None:
+    """With growing pauses, and then no more; the question waits as before, and a person can try again."""
+    await endpoint(post.h)
+    asked = await post.runtime.asked(expires_in_ms=24 * 60 * MINUTE_MS)
+    for attempt in range(1, ATTEMPTS_MAX + 1):
+        post.ear.faults = [Undelivered(Failure.TIMEOUT)]
+        assert await post.deliver() == []
+        [delivery] = await post.deliveries(asked["id"])
+        assert (delivery["attempts"], delivery["error"]) == (attempt, "timeout")
+        if attempt < ATTEMPTS_MAX:
+            assert delivery["state"] == "queued"
+            assert await post.deliver() == [], "it is not due yet"
+            post.h.clock.move(BACKOFF_MS[attempt - 1] * 12 // 10 + 1)
+    assert delivery["state"] == "failed"
+    assert (await post.ann.seen(asked["id"]))["status"] == "pending"
+    assert (await post.trail(asked["id"]))[-1] == ("undelivered", "webhook:audit", "timeout")
+    [(which, lane)] = await post.h.services.store.deliveries.failed("default", limit=10)
+    assert (which, lane.target, lane.error) == (asked["id"], "webhook:audit", Failure.TIMEOUT)
+    await post.h.services.store.deliveries.wake("default", asked["id"], ["webhook:audit"])
+    assert [news[0] for *_, news in await post.deliver()] == ["requested"]
+    assert await post.h.services.store.deliveries.failed("default", limit=10) == []
+    assert (await post.trail(asked["id"]))[-1] == ("delivered", "webhook:audit")
+
+
+@pytest.mark.parametrize("failure", [Failure.REFUSED, Failure.NO_SUCH_TARGET, Failure.FORBIDDEN_ADDRESS])
+async def test_what_is_hopeless_is_not_tried_again(post: Post, failure: Failure) -> None:
+    """At once; but whatever happens next is told, in order."""
+    await endpoint(post.h)
+    asked = await post.runtime.asked()
+    post.ear.faults = [Undelivered(failure)]
+    assert await post.deliver() == []
+    [delivery] = await post.deliveries(asked["id"])
+    assert (delivery["state"], delivery["error"], delivery["attempts"]) == ("failed", failure, 1)
+    record(await post.runtime.cancel(asked["id"]))
+    assert await post.deliver() == [("webhook:audit", asked["id"], ["requested", "undelivered", "cancelled"])]
+
+
+async def test_patience_that_a_receiver_asks_for_is_the_target_s(post: Post) -> None:
+    """Nothing else is told to it meanwhile."""
+    await endpoint(post.h)
+    post.ear.width = 1
+    first, second = await post.runtime.asked(), await post.runtime.asked(input={"order": "A-2"})
+    post.ear.faults = [Undelivered(Failure.RATE_LIMITED, retry_after_ms=30_000)]
+    assert await post.deliver() == []
+    post.h.clock.move(29_000)
+    assert await post.deliver() == []
+    post.h.clock.move(1_001)
+    assert {told[1] for told in await post.deliver()} == {first["id"], second["id"]}
+
+
+async def test_a_dead_target_holds_up_nobody_else(post: Post) -> None:
+    """Each has a worker of its own."""
+    await endpoint(post.h, "dead")
+    await endpoint(post.h, "alive")
+    asked = await post.runtime.asked()
+    post.ear.dead, post.ear.gate = "webhook:dead", asyncio.Event()
+    await post.spread()
+    await post.dispatcher.look()
+    async with asyncio.timeout(5):
+        await post.ear.heard.wait()
+    assert post.ear.told == [("webhook:alive", asked["id"], ["requested"])]
+    post.ear.gate.set()
+    await post.dispatcher.drain()
+    assert len(post.ear.told) == 2
+
+
+async def test_what_a_replica_died_over_is_told_by_another(post: Post) -> None:
+    """Once its lease is over; and that says so while it lasts."""
+    await endpoint(post.h)
+    asked = await post.runtime.asked()
+    await post.spread()
+    deliveries = post.h.services.store.deliveries
+    epoch = (await post.h.services.directory.snapshot("default")).epoch
+    [taken] = (
+        await deliveries.lease("default", "webhook:audit", limit=1, lease_ms=LEASE_MS, nonce="a", epoch=epoch)
+    ).lanes
+    assert await post.deliver() == []
+    post.h.clock.move(LEASE_MS + 1)
+    assert [told[1] for told in await post.deliver()] == [asked["id"]]
+    late = await post.dispatcher._told(post.ear, await post.h.services.directory.snapshot("default"), taken)
+    assert not await deliveries.settle(taken, late), "the word of whoever comes too late counts no more"
+
+
+async def test_an_entry_that_a_replica_died_over_is_spread_by_another(post: Post) -> None:
+    """Nothing is lost between the outbox and the lanes."""
+    await endpoint(post.h)
+    asked = await post.runtime.asked()
+    outbox = post.h.services.store.outbox
+    await outbox.follow(["default"])
+    assert [each.type for each in await outbox.news(10, wait=False)] == ["requested"]
+    assert await post.deliver() == []
+    [forsaken] = await outbox.forsaken("default", idle_ms=0, count=10)
+    await post.h.services.spreader.spread([forsaken])
+    assert [told[1] for told in await post.deliver()] == [asked["id"]]
+
+
+async def test_a_fault_of_ours_is_a_failure_and_no_more(post: Post) -> None:
+    """It is logged, and tried again."""
+    await endpoint(post.h)
+    asked = await post.runtime.asked()
+    post.ear.faults = [ValueError("hm")]
+    assert await post.deliver() == []
+    [delivery] = await post.deliveries(asked["id"])
+    assert (delivery["state"], delivery["error"]) == ("queued", "unreadable")
+
+
+@pytest.mark.parametrize(
+    ("members", "told"),
+    [
+        ({"capabilities": ("orders.*",)}, ["requested", "approved"]),
+        ({"capabilities": ("mail.*",)}, []),
+        ({"by_rule": True}, []),
+        ({"events": frozenset({"approved"})}, ["requested", "approved"]),
+    ],
+)
+async def test_an_endpoint_hears_of_what_it_is_for(post: Post, members: Any, told: Sequence[str]) -> None:
+    """Its filters say so; one that hears of some events leaves the others out itself."""
+    await endpoint(post.h, **members)
+    asked = await post.runtime.asked()
+    first = await post.deliver()
+    record(await post.ann.decide(asked, "approve"))
+    found = [event for *_, news in (*first, *await post.deliver()) for event in news if event != "delivered"]
+    assert found == list(told)
+
+
+async def test_a_revoked_endpoint_hears_of_nothing(post: Post) -> None:
+    """Not of what is new."""
+    await endpoint(post.h)
+    await post.h.services.enrolment.revoke("default", "webhook:audit")
+    await post.runtime.asked()
+    assert await post.deliver() == []
+
+
+async def test_who_waits_long_is_reminded_of(post: Post) -> None:
+    """Once, when a quarter of its time is left; and of what has ended nobody is."""
+    await endpoint(post.h)
+    asked, other = await post.runtime.asked(), await post.runtime.asked(input={"order": "A-2"})
+    assert len(await post.deliver()) == 2
+    record(await post.ann.decide(other, "approve"))
+    post.h.clock.move(15 * MINUTE_MS * 3 // 4 - 1)
+    assert [news for *_, news in await post.deliver()] == [["delivered", "approved"]]
+    post.h.clock.move(2)
+    await post.dispatcher.look()
+    assert await post.deliver() == [("webhook:audit", asked["id"], ["delivered", "reminded"])]
+    post.h.clock.move(MINUTE_MS)
+    assert await post.deliver() == []
