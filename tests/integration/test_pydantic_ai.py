@@ -16,7 +16,8 @@ from pydantic_ai.models.test import TestModel
 from pydantic_ai.tools import Tool, ToolApproved, ToolDenied
 
 from tests.harness import Harness
-from tests.pydantic_ai_desk import A1, A2, A3, Desk, Scripted, call
+from tests.pydantic_ai_desk import A1, A2, A3, Desk
+from tests.pydantic_ai_script import Scripted, call
 from tests.tools import until
 
 TOO_LATE = (

@@ -22,7 +22,8 @@ from placet.client.refusals import changed
 from tests.factories import ManualClock
 from tests.harness import Harness
 from tests.hooks import AGENT
-from tests.pydantic_ai_desk import A1, A2, A3, Desk, Scripted, call
+from tests.pydantic_ai_desk import A1, A2, A3, Desk
+from tests.pydantic_ai_script import Scripted, call
 from tests.ruled import ruling
 
 EDITABLE: Any = {"allowed_decisions": ("approve", "edit", "reject"), "effect": "write"}
