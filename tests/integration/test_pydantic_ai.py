@@ -15,6 +15,8 @@ from pydantic_ai.messages import ModelMessagesTypeAdapter
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.tools import Tool, ToolApproved, ToolDenied
 
+from placet.client import Actor
+from placet.client.pydantic_ai import Approvals
 from tests.harness import Harness
 from tests.pydantic_ai_desk import A1, A2, A3, Desk
 from tests.pydantic_ai_script import Scripted, call
@@ -323,6 +325,32 @@ class TestOnce:
         paused = await agent.run("Refund A-1.")
         await desk.decides(0)
         await asyncio.gather(*(desk.goes_on(agent, paused) for _ in range(5)))
+        assert desk.ran == [("A-1", 1)]
+
+    @pytest.mark.parametrize("second", ["A-1", "A-9"])
+    async def test_an_id_that_the_model_uses_twice(self, desk: Desk, second: str) -> None:
+        """Is no second approval: not for the same call, nor for another."""
+        first = call("refund", "c-1", order="A-1")
+        script = Scripted([first], [call("refund", "c-1", order=second)])
+        agent = desk.agent(script)
+        paused = await agent.run("Refund A-1.")
+        await desk.decides(0)
+        done = await desk.goes_on(agent, paused)
+        assert (done.output, desk.ran, len(await desk.records())) == ("It is done.", [("A-1", 5)], 1)
+        assert [each.outcome for each in script.heard] == ["success", "failed"]
+
+    async def test_a_conversation_that_somebody_else_goes_on_with(self, desk: Desk) -> None:
+        """What was approved is approved for whom it was asked."""
+        desk.approvals = Approvals(desk.runtime.hook, actor=lambda ctx: Actor(id=ctx.deps, kind="user"))
+        script = Scripted([A1])
+        agent = desk.agent(script)
+        paused = await agent.run("Refund A-1.", deps="eve")
+        await desk.decides(0)
+        decided = await desk.approvals.results(paused.output)
+        going_on: Any = {"conversation": paused.conversation, "deferred_tool_results": decided}
+        await agent.run(**going_on, deps="mallory")
+        assert ([each.outcome for each in script.heard], desk.ran) == (["failed"], [])
+        await agent.run(**going_on, deps="eve")
         assert desk.ran == [("A-1", 1)]
 
     async def test_what_is_unknown_is_told_and_logged(
