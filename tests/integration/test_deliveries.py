@@ -10,7 +10,9 @@ from placet.application.dispatch import Dispatcher, Job, Sent
 from placet.application.enroll import Issued
 from placet.application.grants import Seals
 from placet.domain.deliveries import ATTEMPTS_MAX, BACKOFF_MS, LEASE_MS, Failure, Undelivered
+from placet.domain.presentation import Budget, happened, present, read_seen
 from placet.domain.principals import Endpoint
+from placet.store.codec import encode
 from tests.harness import Harness, Party, record
 
 MINUTE_MS = 60_000
@@ -150,6 +152,28 @@ async def test_it_is_tried_again_as_long_as_it_may_help(post: Post) -> None:
     assert [news[0] for *_, news in await post.deliver()] == ["requested"]
     assert await post.h.services.store.deliveries.failed("default", limit=10) == []
     assert (await post.trail(asked["id"]))[-1] == ("delivered", "webhook:audit")
+
+
+async def test_people_read_who_was_told(post: Post) -> None:
+    """In the trail as the pages and the audit tell it: who, and why not; nothing counts as spoilt by it."""
+    await endpoint(post.h)
+    asked = await post.runtime.asked()
+    await post.deliver()
+    post.ear.faults = [Undelivered(Failure.REFUSED)]
+    record(await post.runtime.cancel(asked["id"]))
+    await post.deliver()
+    lines = await post.h.services.audit.trail("default", asked["id"])
+    assert not any(line.spoilt for line in lines)
+    trail = (await post.h.services.store.approvals.get("default", asked["id"], epoch=None)).record
+    assert trail is not None
+    card = present(read_seen(encode(await post.ann.seen(asked["id"]))), Budget(lines=9))
+    told = happened(trail.trail(), card, Budget(lines=9)).items
+    assert [(each.words, each.more) for each in told] == [
+        ("asked", ""),
+        ("told", "webhook:audit"),
+        ("withdrawn", ""),
+        ("could not tell", "webhook:audit (refused)"),
+    ]
 
 
 @pytest.mark.parametrize("failure", [Failure.REFUSED, Failure.NO_SUCH_TARGET, Failure.FORBIDDEN_ADDRESS])

@@ -122,6 +122,8 @@ def _facts(line: AuditLine) -> Iterator[str]:
         yield f"over {visible(line.channel)}"
     if line.code:
         yield visible(line.code) + (f" ({visible(line.reason)})" if line.reason else "")
+    if line.target:
+        yield visible(line.target) + (f" ({line.error})" if line.error else "")
     if line.count:
         yield f"{line.count} times"
     if line.rule:

@@ -101,6 +101,9 @@ def _more(entry: TrailEntry, writer: Writer) -> str:
         return phrases.MORE_DECIDE
     if entry.type == EventType.EDITED:
         return phrases.OTHERS_APPROVE
+    if entry.target is not UNSET:
+        why_not = "" if entry.error is UNSET else f" ({entry.error})"
+        return f"{writer.text(entry.target)}{why_not}"
     if entry.code is UNSET:
         return ""
     reason = "" if entry.reason is UNSET else f" ({writer.text(entry.reason)})"

@@ -70,6 +70,10 @@ EVENTS: Final[Mapping[str, str]] = MappingProxyType(
         "consumed": STATES["consumed"],
         "reported": "outcome reported",
         "refused": "refused an attempt",
+        "escalated": "waits for so long that more people may decide it",
+        "reminded": "will not wait much longer",
+        "delivered": "told",
+        "undelivered": "could not tell",
     }
 )
 """What happened, as words before "by"; of a vote only where it is not known which."""
