@@ -13,6 +13,7 @@ from placet.domain.rules import (
     Claims,
     CommentRule,
     EditRule,
+    Escalation,
     Rule,
     Stricter,
     Terms,
@@ -61,11 +62,16 @@ def sentences(terms: Terms, limits: Limits, ask: Ask | None = None) -> Iterator[
     if terms.hidden_input:
         yield "Its input may be withheld, unless it is destructive, external, or of high or critical risk."
     if terms.escalation is not None:
-        groups = listed(terms.escalation.groups, "and")
-        then = "it is over" if terms.escalation.gives_up else f"the groups {groups} may decide it too"
-        yield f"After {spell(terms.escalation.after_ms)} {then}."
+        yield f"After {spell(terms.escalation.after_ms)} {_escalated(terms.escalation)}."
     if terms.tell:
         yield f"Told of it: {', '.join(terms.tell)}."
+
+
+def _escalated(escalation: Escalation) -> str:
+    if escalation.gives_up:
+        return "it is over"
+    told = f"; told of it then: {', '.join(escalation.tell)}" if escalation.tell else ""
+    return f"the groups {listed(escalation.groups, 'and')} may decide it too{told}"
 
 
 def mismatch(rule: Rule, tenant: str, client: str, ask: Ask) -> str:

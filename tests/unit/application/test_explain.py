@@ -185,6 +185,10 @@ WORDS: list[tuple[dict[str, Any], str]] = [
         {"escalation": Escalation(after_ms=60_000, groups=frozenset({"a", "b"}))},
         "After 1m the groups a and b may decide it too.",
     ),
+    (
+        {"escalation": Escalation(after_ms=60_000, groups=frozenset({"a"}), tell=("slack:#x", "slack:@c"))},
+        "After 1m the groups a may decide it too; told of it then: slack:#x, slack:@c.",
+    ),
     ({"tell": ("slack:#x", "webhook:y")}, "Told of it: slack:#x, webhook:y."),
 ]
 

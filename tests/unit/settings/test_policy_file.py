@@ -44,8 +44,8 @@ use_within = { default = "10m", max = "1h" }
 comment = "on-reject"
 edit = "yes"
 step_up = true
-tell = ["slack:#treasury", "slack:C024BE7LD", "webhook:pay"]
-escalate = { after = "10m", groups = ["cfo"] }
+tell = ["slack:#treasury", "slack:C024BE7LD", "slack:@ann", "webhook:pay"]
+escalate = { after = "10m", groups = ["cfo"], tell = ["slack:#cfo"] }
 
 [[rules.stricter]]
 when = { risk = ["critical"], effect = ["external"], types = ["bulk"], actor_kind = ["agent"] }
@@ -101,8 +101,8 @@ def test_a_file_says_what_it_says(files: Files) -> None:
                     comment=CommentRule.ON_REJECT,
                     edit=EditRule.YES,
                     step_up=True,
-                    tell=("slack:#treasury", "slack:C024BE7LD", "webhook:pay"),
-                    escalation=Escalation(after_ms=600_000, groups=frozenset({"cfo"})),
+                    tell=("slack:#treasury", "slack:C024BE7LD", "slack:@ann", "webhook:pay"),
+                    escalation=Escalation(after_ms=600_000, groups=frozenset({"cfo"}), tell=("slack:#cfo",)),
                 ),
                 stricter=(
                     Stricter(
