@@ -1,4 +1,4 @@
-"""Signatures of Standard Webhooks 1.0.0 with a shared secret: made of what goes out, proved of what comes.
+"""Signatures of Standard Webhooks 1.0.0 with a shared secret: on what goes out, and on what comes in.
 
 1. What is signed is ``<id>.<timestamp>.<body>``, by HMAC-SHA256 ("Signature scheme"). The library of the
    standard does that, for both ways. Its own check is not used: it reads the machine's clock, takes ``1e9``
