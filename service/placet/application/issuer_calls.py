@@ -6,7 +6,6 @@ answer is read up to a bound, in a bounded time, and as it was sent: what is com
 """
 
 import asyncio
-import ssl
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
@@ -14,6 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 import httpx
 from msgspec import Struct
 
+from placet.channels.trust import Trust
 from placet.settings.parsing import is_loopback
 from placet.tokens.strict_json import members_of
 
@@ -59,7 +59,7 @@ class IssuerCalls:
 
     def __init__(self, timeout_s: float = DOCUMENT_TIMEOUT_S) -> None:
         self._timeout_s = timeout_s
-        self._trusted: asyncio.Task[ssl.SSLContext] | None = None
+        self._trust = Trust()
 
     async def get(self, url: str, *, plain: bool) -> Answer:
         """A document; ``plain`` says whether http will do, on this machine.
@@ -108,7 +108,7 @@ class IssuerCalls:
         }
         try:
             async with asyncio.timeout(self._timeout_s):
-                options["verify"] = where.scheme == "https" and await self._context()
+                options["verify"] = where.scheme == "https" and await self._trust.context()
                 async with (
                     httpx.AsyncClient(**options) as client,
                     client.stream(method, url, data=form, auth=basic) as answer,
@@ -119,13 +119,6 @@ class IssuerCalls:
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as fault:
             raise IssuerFault(f"{url} can't be reached: {type(fault).__name__} {fault}.") from None
         return Answer(url=url, status=answer.status_code, headers=answer.headers, document=document)
-
-    async def _context(self) -> ssl.SSLContext:
-        """Whom we trust. It takes 20 ms to be read, once, in which others are served."""
-        if self._trusted is None:
-            reading = asyncio.to_thread(httpx.create_ssl_context)
-            self._trusted = asyncio.get_running_loop().create_task(reading)
-        return await asyncio.shield(self._trusted)
 
 
 async def _read(url: str, answer: httpx.Response) -> bytes:
