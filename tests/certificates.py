@@ -10,11 +10,15 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 
-def self_signed(directory: Path) -> tuple[Path, Path]:
-    """A certificate for 127.0.0.1 that is its own authority, and its key, as PEM files."""
+def self_signed(directory: Path, *names: str) -> tuple[Path, Path]:
+    """A certificate that is its own authority, and its key, as PEM files.
+
+    It is for these names; for none: for 127.0.0.1.
+    """
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "placet test")])
-    here = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    here: list[x509.GeneralName] = [x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+    subject = x509.SubjectAlternativeName([x509.DNSName(each) for each in names] or here)
     from_ = datetime(2020, 1, 1, tzinfo=UTC)
     certificate = (
         x509.CertificateBuilder()
@@ -24,7 +28,7 @@ def self_signed(directory: Path) -> tuple[Path, Path]:
         .serial_number(x509.random_serial_number())
         .not_valid_before(from_)
         .not_valid_after(from_ + timedelta(days=36_500))
-        .add_extension(here, critical=False)
+        .add_extension(subject, critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )

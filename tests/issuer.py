@@ -18,6 +18,7 @@ from placet.tokens import base64url
 from placet.tokens.foreign import ForeignInvalid, Proof, examine, prove
 from placet.tokens.foreign_keys import ForeignKeys
 from tests.factories import T0_MS
+from tests.loopback import listening
 
 T0_S = T0_MS // 1_000
 ISS = "https://id.example"
@@ -176,10 +177,5 @@ class Server:
 async def serving(tls: ssl.SSLContext | None = None) -> AsyncIterator[Server]:
     """A server of a test's own, on a free port."""
     server = Server()
-    listening = await asyncio.start_server(server.answer, "127.0.0.1", 0, ssl=tls)
-    host, port = listening.sockets[0].getsockname()
-    server.url = f"{'https' if tls else 'http'}://{host}:{port}"
-    try:
+    async with listening(server.answer, tls) as server.url:
         yield server
-    finally:
-        listening.close()

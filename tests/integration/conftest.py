@@ -13,9 +13,11 @@ from tests import servers
 from tests.activating import Replica
 from tests.factories import ManualClock
 from tests.harness import Harness, opened
+from tests.receivers import Receiver, receiving
 from tests.ruled import Opening, ruling
 from tests.rulefiles import Files
 from tests.tools import require
+from tests.webhooks import SECRET
 
 
 @pytest.fixture(scope="session")
@@ -112,3 +114,10 @@ def others(tmp_path: Path) -> Files:
     folder = tmp_path / "other"
     folder.mkdir()
     return Files(folder)
+
+
+@pytest.fixture
+async def receiver() -> AsyncIterator[Receiver]:
+    """An endpoint over http, on the clock of the sender."""
+    async with receiving(SECRET, now_ms=ManualClock().now_ms) as receiver:
+        yield receiver
