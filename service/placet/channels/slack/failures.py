@@ -29,12 +29,11 @@ _CODES: Final = {
         "internal_error fatal_error service_unavailable request_timeout team_added_to_org update_failed"
         " external_channel_migrating"
     ),
-    Failure.TOO_LARGE: "msg_too_long msg_blocks_too_long view_too_large",
 }
 FAILURES: Final[Mapping[str, Failure]] = MappingProxyType(
     {code: failure for failure, codes in _CODES.items() for code in codes.split()}
 )
-"""Codes that are not refusals of the very call; any other one is."""
+"""Codes that are more than a refusal of what was sent, as ``invalid_blocks`` and ``msg_too_long`` are."""
 GONE: Final = frozenset(
     {
         "message_not_found",
@@ -47,7 +46,6 @@ GONE: Final = frozenset(
 """A message that can't be changed or answered any more."""
 
 _TOO_MANY_REQUESTS: Final = 429
-_CONTENT_TOO_LARGE: Final = 413
 _SERVER_ERRORS: Final = 500
 _GONE_ADDRESSES: Final = frozenset({404, 410})
 _SECONDS_CHARS_MAX: Final = 9
@@ -72,8 +70,6 @@ def failed(status: int, code: object, retry_after: str | None) -> Undelivered | 
         return Undelivered(Failure.RATE_LIMITED, retry_after_ms=_ms(retry_after))
     if status >= _SERVER_ERRORS:
         return Undelivered(Failure.SERVER_ERROR, retry_after_ms=_ms(retry_after))
-    if failure is None and status == _CONTENT_TOO_LARGE:
-        failure = Failure.TOO_LARGE
     if failure is None and status in _GONE_ADDRESSES:
         failure = Failure.NO_SUCH_TARGET
     return Undelivered(failure or Failure.REFUSED)
