@@ -36,12 +36,15 @@ from placet.application.rights import Rights
 from placet.application.rulebooks import Rulebooks, Source
 from placet.application.sessions import WebSessions
 from placet.application.sign_on import SignOn
+from placet.application.slack_cards import SlackCards
 from placet.application.spread import Spreader
 from placet.application.statistics import ReadStatistics
 from placet.application.strangers import Strangers
 from placet.application.sweep import Sweeper
 from placet.application.waiters import Waiters
 from placet.application.withdraw import WithdrawOpen
+from placet.channels.slack.api import SlackApi
+from placet.domain.deliveries import SLACK
 from placet.observability.metrics import Metrics
 from placet.settings import Settings
 from placet.settings.rule_files import RulesAt
@@ -100,6 +103,7 @@ class Services(Struct, frozen=True, kw_only=True):
     sweeper: Sweeper
     spreader: Spreader
     dispatcher: Dispatcher
+    slack: SlackApi
     metrics: Metrics
     clock: Clock
     exits: AsyncExitStack
@@ -166,6 +170,7 @@ async def open_services(
         exits.push_async_callback(services.issuers.close)
         exits.push_async_callback(services.configurations.close)
         exits.push_async_callback(services.sweeper.stop)
+        exits.callback(services.slack.close)
         exits.push_async_callback(services.dispatcher.stop)
         exits.push_async_callback(services.spreader.stop)
         return structs.replace(services, embedded=embedded, exits=exits.pop_all())
@@ -201,12 +206,13 @@ def _compose(
     sweeper = Sweeper(
         approvals, directory, store.registry.tenants, limits, clock, pending=metrics.live_pending
     )
+    slack = SlackApi()
     dispatcher = Dispatcher(
         store.deliveries,
         seals,
         directory,
         store.registry.tenants,
-        {},
+        {SLACK: SlackCards(slack, ring, issuer)},
         clock,
         came_of=metrics.delivery,
         standing=metrics.deliveries,
@@ -261,6 +267,7 @@ def _compose(
         sweeper=sweeper,
         spreader=spreader,
         dispatcher=dispatcher,
+        slack=slack,
         metrics=metrics,
         clock=clock,
         exits=AsyncExitStack(),

@@ -79,8 +79,9 @@ class TestStatuses:
         ("status", "failure"),
         [
             *((status, Failure.REFUSED) for status in (300, 301, 302, 303, 304, 307, 308)),
-            *((status, Failure.REFUSED) for status in (400, 402, 404, 405, 406, 409, 421, 422, 451, 499)),
+            *((status, Failure.REFUSED) for status in (400, 402, 405, 406, 409, 421, 422, 451, 499)),
             (401, Failure.CREDENTIAL),
+            (404, Failure.UNREACHABLE),
             (403, Failure.CREDENTIAL),
             (408, Failure.TIMEOUT),
             (410, Failure.NO_SUCH_TARGET),

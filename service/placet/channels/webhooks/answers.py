@@ -18,6 +18,7 @@ from placet.domain.deliveries import RETRY_AFTER_MAX_MS, Failure
 _FAILURES: Final[Mapping[int, Failure]] = {
     401: Failure.CREDENTIAL,
     403: Failure.CREDENTIAL,
+    404: Failure.UNREACHABLE,  # a receiver that is just being deployed answers so
     408: Failure.TIMEOUT,
     410: Failure.NO_SUCH_TARGET,
     413: Failure.TOO_LARGE,
