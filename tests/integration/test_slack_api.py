@@ -12,6 +12,7 @@ from urllib.parse import parse_qs
 import pytest
 from slack_sdk.signature import Clock, SignatureVerifier
 
+from placet.channels.slack import wire
 from placet.channels.slack.api import MessageGone, Posted, SlackApi, may_answer
 from placet.channels.slack.failures import FAILURES, GONE
 from placet.channels.slack.modal import comment_of, rejection
@@ -235,6 +236,21 @@ class TestWhatGoesWrong:
         assert not posts.done()
         assert [getattr(each, "failure", None) for each in await posts] == [Failure.TIMEOUT] * 4
         hasty.close()
+
+    async def test_an_answer_comes_to_an_end(
+        self, slack: SlackFake, app: SlackApp, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """However lively it trickles in."""
+        moments = iter([0.0, 100.0])
+        monkeypatch.setattr(wire, "monotonic", lambda: next(moments))
+        hasty = SlackApi(timeout_s=5.0)
+        assert (await undelivered(hasty.post(app, CHANNEL, posted()))).failure is Failure.TIMEOUT
+        hasty.close()
+
+    async def test_nothing_but_http_is_opened(self, app: SlackApp, api: SlackApi) -> None:
+        """No file, for one."""
+        odd = SlackApp(**{**_members(app), "api_url": "file:///etc/"})
+        assert (await undelivered(api.post(odd, CHANNEL, posted()))).failure is Failure.UNREACHABLE
 
     async def test_nobody_waits_for_ever(
         self, slack: SlackFake, app: SlackApp, api: SlackApi, monkeypatch: pytest.MonkeyPatch

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from placet.channels.slack.card import Buttons, Message, message
-from placet.channels.slack.sheet import SHEET_CHARS_MAX
+from placet.channels.slack.sheet import SHEET_CHARS_MAX, Sheet
 from placet.channels.slack.texts import normalised
 from placet.channels.slack.words import cost
 from tests import slack_rules
@@ -304,6 +304,24 @@ class TestAnyRecord:
             "&(?=(?:amp|lt|gt);)|[\u2122\u2705\ufe0f\u20e3]", lambda found: f"⟨U+{ord(found[0]):04X}⟩", line
         )
         assert spelt in said(shown)
+
+
+def test_changes_that_have_no_room_are_counted() -> None:
+    """And keep it from being whole."""
+    was, now = ({str(n): each for n in range(200)} for each in (1, 2))
+    shown = posted(input=now, requested={"input": was})
+    assert any("more⟩" in text for text in said(shown))
+    assert not shown.is_whole
+
+
+def test_a_sheet_takes_no_more_blocks_than_slack() -> None:
+    """What stands below has its room; the rest is cut."""
+    sheet = Sheet()
+    for _ in range(60):
+        sheet.text("x")
+    sheet.foot("why", [{"type": "button", "text": {"type": "plain_text", "text": "x"}}])
+    assert (len(sheet.blocks), sheet.was_cut) == (50, True)
+    assert slack_rules.faults(sheet.blocks) == []
 
 
 def test_room_is_counted_as_it_is_taken() -> None:

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from placet.channels.slack.texts import fingerprint, normalised
@@ -28,8 +28,14 @@ def test_what_slack_rewrites_is_no_difference(changed: dict[str, Any]) -> None:
     assert fingerprint(returned(sent)) == fingerprint(sent)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(texts(), texts())
+@example("a", " a")
+@example("a", "a ")
+@example("&lt;", "<")
+@example("&amp;", "&")
+@example("<https://x.example>", "https://x.example")
+@example(":+1:", "\U0001f44d")
 def test_other_texts_are_a_difference(one: str, other: str) -> None:
     """In a reason, a name, an input: where they are shown otherwise."""
     for name in ("reasons", "capability", "input"):

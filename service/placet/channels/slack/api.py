@@ -241,7 +241,7 @@ def _message(message: Message) -> dict[str, Any]:
 def _said(text: str) -> dict[str, Any]:
     """A plain sentence of ours, with names in it: as literal as a card."""
     shown = visible(text, multiline=True, prose=True)
-    block = {"type": "section", "text": plain(BUDGET.within(shown, SECTION_CHARS_MAX, of=len(text)))}
+    block = {"type": "section", "text": plain(BUDGET.within(shown, SECTION_CHARS_MAX - 2, of=len(text)))}
     return {"text": notification(shown, BUDGET), "blocks": [block], **_QUIET}
 
 

@@ -37,6 +37,8 @@ _SPARE_BLOCKS: Final = 2
 _SPARE_CHARS: Final = 400
 _STUB_CHARS: Final = 80
 """With less room than this a text is left out: its mark would hardly fit."""
+_QUOTES: Final = 2
+"""Those around a text that begins or ends in blanks."""
 _ROW_CHARS: Final = 20
 """What the label of a row takes."""
 
@@ -59,7 +61,7 @@ class Sheet:
 
     def header(self, shown: str) -> None:
         """The title; what it cuts is to stand below in full."""
-        fitted = BUDGET.within(shown, HEADER_CHARS_MAX, of=len(shown))
+        fitted = BUDGET.within(shown, HEADER_CHARS_MAX - _QUOTES, of=len(shown))
         self._left -= cost(fitted)
         self.blocks.append({"type": "header", "text": plain(fitted)})
 
@@ -111,12 +113,12 @@ class Sheet:
 
     def _fit(self, shown: str, most: int) -> str:
         """As much of a text as there is room for; nothing where that would say nothing."""
-        room = min(most, self._left)
+        room = min(most, self._left) - _QUOTES
         fitted = shown if cost(shown) <= room else ""
         if not fitted and shown:
             self.was_cut = True
             fitted = BUDGET.within(shown, room, of=len(shown)) if room >= _STUB_CHARS else ""
-        self._left -= cost(fitted)
+        self._left -= cost(fitted) + _QUOTES
         return fitted
 
     def _add(self, block: Block) -> None:

@@ -74,7 +74,7 @@ def _rich(value: object) -> str:
     """A part of rich text: its texts as one, however many Slack made of it."""
     match value:
         case {"type": str(kind), "elements": elements} if kind in _RICH_PARTS:
-            return "".join(map(_run, _each(elements))).strip()
+            return "".join(map(_run, _each(elements)))
     return _foreign(value)
 
 

@@ -8,8 +8,8 @@ talks to the outside; a test fails should another release not call it any more.
 import http.client
 import logging
 import ssl
-import time
 from collections.abc import Mapping
+from time import monotonic
 from typing import Any, Final
 from urllib.error import HTTPError
 from urllib.request import (
@@ -66,7 +66,7 @@ class Wire:
             OSError: There is none: no connection, or no end to it in time.
             http.client.HTTPException: It is no HTTP.
         """
-        until_s = time.monotonic() + self._timeout_s
+        until_s = monotonic() + self._timeout_s
         try:
             answer = self._opener.open(request, timeout=self._timeout_s)
         except HTTPError as error:  # an answer as well
@@ -106,6 +106,6 @@ def _read(answer: http.client.HTTPResponse, until_s: float) -> bytes:
         found += chunk
         if len(found) > _ANSWER_MAX_BYTES:
             raise OSError("an answer without end")
-        if time.monotonic() > until_s:
+        if monotonic() > until_s:
             raise TimeoutError
     return bytes(found)

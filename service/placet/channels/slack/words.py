@@ -34,7 +34,6 @@ _FORMAT: Final = re.compile(r"[*~`]|(?<![^\W_])_|_(?![^\W_])|:(?=[\w+'-]+:)")
 
 _SPELT_CHARS: Final = len("⟨U+0026⟩")
 _SPELT_PICTURE_CHARS: Final = len("⟨U+1F680⟩")
-_EMPTY: Final = '""'
 _TEXT_CHARS_MAX: Final = 600
 
 
@@ -60,13 +59,13 @@ def cost(shown: str) -> int:
 
 
 def plain(shown: str) -> TextObject:
-    """A visible text as a text object that nothing is read into."""
+    """A visible text as a text object that nothing is read into: its cost, and two quotes at most."""
     return {"type": "plain_text", "text": escape(spelt(_said(shown))), "emoji": False}
 
 
 def literal(shown: str) -> dict[str, Any]:
-    """A visible text as an element of ``rich_text``."""
-    return {"type": "text", "text": spelt(_said(shown))}
+    """A visible text as an element of ``rich_text``, which keeps its blanks."""
+    return {"type": "text", "text": spelt(shown)}
 
 
 def bold(ours: str) -> TextObject:
@@ -92,8 +91,8 @@ def notification(shown: str, budget: Budget) -> str:
 
 
 def _said(shown: str) -> str:
-    """Slack refuses a text of nothing, or of blanks alone."""
-    return shown if shown.strip() else f'"{shown}"' if shown else _EMPTY
+    """A text that nobody trims: Slack refuses one of nothing, and blanks around one can't be seen."""
+    return shown if shown and shown == shown.strip() else f'"{shown}"'
 
 
 def _name(match: re.Match[str]) -> str:
