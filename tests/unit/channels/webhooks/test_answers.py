@@ -66,6 +66,7 @@ def test_every_status_has_its_word(status: int) -> None:
     """Only 2xx is there, and what is for now only is tried again."""
     failure = failure_of(status)
     assert (failure is None) == (200 <= status < 300)
-    again = status in {401, 403, 408, 425, 429} or 500 <= status < 600
+    again = status in {401, 403, 404, 408, 425, 429} or 500 <= status < 600
     assert (failure not in HOPELESS and failure is not None) == again
-    assert failure not in {Failure.UNREACHABLE, Failure.INTERRUPTED, Failure.UNREADABLE}
+    assert (failure is Failure.UNREACHABLE) == (status == 404)
+    assert failure not in {Failure.INTERRUPTED, Failure.UNREADABLE}
