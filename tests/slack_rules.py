@@ -29,7 +29,7 @@ _BLOCK_MEMBERS = {
     "divider": set(),
     "input": {"label", "element", "hint", "optional"},
 }
-_BUTTON_MEMBERS = {"type", "action_id", "text", "value", "style", "url"}
+_BUTTON_MEMBERS = {"type", "action_id", "text", "value", "style", "url", "confirm"}
 _RICH_PARTS = {"rich_text_section", "rich_text_preformatted", "rich_text_quote"}
 
 
@@ -144,6 +144,9 @@ def _button(button: Any) -> Iterator[str]:
         yield f"must be less than {URL_CHARS_MAX + 1} characters"
     if button.get("style", "primary") not in {"primary", "danger"}:
         yield "unsupported style"
+    if "confirm" in button:
+        for name, most in (("title", 100), ("text", 300), ("confirm", 30), ("deny", 30)):
+            yield from _text(button["confirm"].get(name), most)
 
 
 def _rich(block: Any) -> Iterator[str]:

@@ -233,6 +233,15 @@ class TestWhatCanBePressed:
         assert actions(shown) == ["placet.reject", "placet.open"]
         assert "It can only be rejected." in said(shown)
 
+    @pytest.mark.parametrize(("risk", "asks"), [("critical", True), ("high", False)])
+    def test_slack_asks_once_more_before_a_critical_call_is_approved(self, risk: str, *, asks: bool) -> None:
+        """And before nothing else; what it asks is no part of what the card says."""
+        shown = posted(risk=risk)
+        [pressed] = [block for block in shown.blocks if block["type"] == "actions"]
+        asking = [each["action_id"] for each in pressed["elements"] if "confirm" in each]
+        assert asking == (["placet.approve"] if asks else [])
+        assert "Approve this critical call?" not in normalised(shown.blocks)
+
     def test_without_values_it_is_decided_on_the_page(self) -> None:
         """Where nobody decides in the chat."""
         shown = message(card(), page_url=PAGE, buttons=None)

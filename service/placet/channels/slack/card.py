@@ -37,6 +37,14 @@ REJECT: Final = "placet.reject"
 OPEN: Final = "placet.open"
 
 _PENDING: Final = "pending"
+_CRITICAL: Final = "critical"
+_CONFIRM: Final = {
+    "title": plain("Approve this critical call?"),
+    "text": plain("It runs as the card shows it."),
+    "confirm": plain("Yes, approve"),
+    "deny": plain("Back"),
+}
+"""What Slack asks before it sends a click (https://docs.slack.dev/reference/block-kit/composition-objects)."""
 _HAZARDS_MAX: Final = 6
 _CUT: Final = "Not all of it is shown here."
 _SEE_PAGE: Final = "Open the page to see all of it and to decide."
@@ -230,7 +238,8 @@ def _actions(card: Card, page_url: str, buttons: Buttons | None, *, is_whole: bo
         return [opens]
     found: list[Block] = []
     if card.can_approve_here:
-        found.append(_button(APPROVE, "Approve", value=buttons.approve, style="primary"))
+        asks = {"confirm": _CONFIRM} if card.risk.word == _CRITICAL else {}
+        found.append(_button(APPROVE, "Approve", value=buttons.approve, style="primary", **asks))
     if "reject" in (card.allowed or ("reject",)):
         found.append(_button(REJECT, "Reject", value=buttons.reject, style="danger"))
     return [*found, opens]
