@@ -79,7 +79,7 @@ class TestPause:
         assert pauses(once_more)["c-1"].value == pause.value
         assert (office.ran, (await office.only())["status"]) == ([], "pending")
         await office.people.decide()
-        await office.play(agent, await office.decided(once_more))
+        await office.play(agent, await office.decided(agent.get_state(THREAD)))
         assert office.ran == [("A-1", 5)]
 
     async def test_nor_does_one_to_what_was_rejected(self, office: Office) -> None:

@@ -57,7 +57,7 @@ class _Faces(Generic[H]):
         """Have a function, or a tool, run only when its call was approved. It becomes a tool.
 
         The graph pauses; with ``suspend=False`` it waits in the call. Parameters that LangChain injects are
-        no part of what is approved; ``key`` is one of them.
+        no part of what is approved; ``key`` is one of them, and ``unbound`` names no others.
 
         Raises:
             TypeError: It can't be used so.

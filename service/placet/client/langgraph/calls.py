@@ -26,6 +26,7 @@ KIND: Final = "placet.approval"
 """What the value of an interrupt says that is one of ours."""
 
 _LANGCHAINS: Final = frozenset({"run_manager", "callbacks"})  # its own: no caller gives them
+_NOT_JSON: Final = (ArithmeticError, RecursionError, TypeError, ValueError)
 _log: Final = logging.getLogger("placet.client.langgraph")
 
 
@@ -81,7 +82,7 @@ class Call:
             ApprovalRefused: The arguments are no JSON from which they could be read back.
         """
         plain = None
-        with suppress(ValueError):
+        with suppress(*_NOT_JSON):
             plain = to_jsonable_python(self._named)
         if plain is None or self._read(plain) != self._named:
             _log.error("the arguments of %r are not the same when read back from JSON", self._tool.name)
@@ -146,7 +147,7 @@ class Call:
             parsed = self._tool._parse_input({**self._injected, **value}, self._id)  # noqa: SLF001 - as above
             named = visible(self._tool, parsed)
             same = canonicalize(to_jsonable_python(named)) == canonicalize(value)
-        except (ArithmeticError, TypeError, ValueError):
+        except _NOT_JSON:
             return None
         return named if same else None
 
