@@ -9,7 +9,7 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import tool
 from langgraph.types import Command, interrupt
 
-from placet.client import StillPending
+from placet.client import Actor, StillPending
 from placet.domain.errors import ApprovalNotFound
 from tests.agents import FACES
 from tests.chat_models import call
@@ -247,6 +247,31 @@ class TestAgain:
         agent.update_state(other, {"messages": [message]}, as_node="model")
         found = await office.play(agent, None, other)
         assert len(pauses(found)) == 1
+
+    @pytest.mark.parametrize("second", ["A-1", "A-9"])
+    async def test_an_id_that_the_model_uses_twice(self, office: Office, second: str) -> None:
+        """Is no second approval: not for the same call, nor for another."""
+        agent = office.agent(ONE, [call("refund", "c-1", order=second)])
+        found = await office.played(agent, "approve")
+        told = [
+            (each.tool_call_id, each.status) for each in found["messages"] if isinstance(each, ToolMessage)
+        ]
+        assert told == [("c-1", "success"), ("c-1", "error")]
+        assert (office.ran, len(await office.questions())) == ([("A-1", 5)], 1)
+
+    async def test_a_thread_that_somebody_else_goes_on_with(self, office: Office) -> None:
+        """What was approved is approved for whom it was asked."""
+        approvals = office.approvals(actor=lambda runtime: Actor(id=runtime.context, kind="user"))
+        refund = approvals.requires_approval("orders.refund", effect="write")(office.refund)
+        agent = office.agent(ONE, tools=[refund], context_schema=str)
+        found = await office.play(agent, context="eve")
+        await office.people.decide()
+        [before] = [each for each in agent.get_state_history(THREAD) if each.next == ("tools",)]
+        command = await office.decided(found)
+        found = await office.play(agent, command, context="mallory")
+        assert (answers(found)["c-1"].status, office.ran) == ("error", [])
+        await office.play(agent, None, before.config, context="eve")
+        assert office.ran == [("A-1", 5)]
 
     async def test_an_answer_in_the_tool_s_name(self, office: Office) -> None:
         """Whoever writes a thread's state can write what a tool said; it has not run all the same."""

@@ -347,5 +347,5 @@ class TestMade:
         code = f"import sys; sys.modules[{missing!r}] = None; import placet.client.langgraph"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         assert done.stderr.splitlines()[-1] == (
-            "ImportError: LangGraph is not here: pip install 'placet[langgraph]'"
+            "ImportError: for tools of LangGraph: pip install 'placet[langgraph]'"
         )

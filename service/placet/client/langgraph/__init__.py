@@ -37,6 +37,6 @@ what it is answered opens nothing here, and people would be asked twice.
 try:
     from placet.client.langgraph.approvals import Approvals, SyncApprovals
 except ModuleNotFoundError as missing:
-    raise ImportError("LangGraph is not here: pip install 'placet[langgraph]'") from missing
+    raise ImportError("for tools of LangGraph: pip install 'placet[langgraph]'") from missing
 
 __all__ = ["Approvals", "SyncApprovals"]
