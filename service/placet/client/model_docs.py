@@ -3,10 +3,19 @@
 Made from the error table and from what hooks raise, so that no sentence stands twice.
 """
 
+from datetime import UTC, datetime
 from typing import Final
 
 from placet.client.errors import ServiceUnreachable
-from placet.client.refusals import EDITED, PENDING, UNKNOWN, ApprovalRefused, changed
+from placet.client.refusals import (
+    CALL_AGAIN,
+    EDITED,
+    PENDING,
+    UNKNOWN,
+    ApprovalRefused,
+    again_after,
+    changed,
+)
 from placet.domain.error_terms import ForbiddenReason, Issue, RateLimitReason
 from placet.domain.errors import (
     ApprovalCancelled,
@@ -24,6 +33,7 @@ from placet.domain.errors import (
 )
 
 _ISSUE: Final = Issue(path="/amount", message="At most 500.")
+_LATER: Final = datetime(2026, 1, 31, 12, 5, tzinfo=UTC)
 _REFUSED: Final = {
     "rejected": ApprovalRefused(ApprovalRejected()),
     "rejected, with a comment": ApprovalRefused(ApprovalRejected(), comments=["It was paid yesterday."]),
@@ -51,9 +61,11 @@ def markdown_table() -> str:
     rows = [
         ("it was asked for (the record's `model`)", ApprovalRequired.code, ApprovalRequired.message),
         ("nobody has decided yet", PENDING["code"], PENDING["message"]),
+        ("the same, in MCP (and which, where and until when)", CALL_AGAIN["code"], CALL_AGAIN["message"]),
         *((what, said.model()["code"], said.text) for what, said in _REFUSED.items()),
         ("approved with changes, which can't be made here", EDITED["code"], EDITED["message"]),
         ("it ran, as an approver had changed it", "", changed({"amount": 5})),
+        ("it ran before, in MCP (beside that)", "", again_after(_LATER)),
         ("it may have run: the process ended meanwhile", UNKNOWN["code"], UNKNOWN["message"]),
     ]
     lines = [f"| {what} | {f'`{code}`' if code else '-'} | {text} |" for what, code, text in rows]

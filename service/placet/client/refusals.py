@@ -6,6 +6,7 @@ models. What a developer may know besides are attributes.
 
 import json
 from collections.abc import Collection, Mapping
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, Self
 
@@ -35,6 +36,17 @@ PENDING: Final[Mapping[str, object]] = MappingProxyType(
         "retryable": False,
     }
 )
+CALL_AGAIN: Final[Mapping[str, object]] = MappingProxyType(
+    {
+        "code": "APPROVAL_REQUIRED",
+        "message": (
+            "A person has to approve this first, so nothing was done. It has been asked for. Once it is"
+            " approved, call this tool again with exactly the same arguments."
+        ),
+        "retryable": True,
+    }
+)
+"""The same where a call can't be gone on with, only made again."""
 EDITED: Final[Mapping[str, object]] = MappingProxyType(
     {
         "code": "APPROVAL_EDITED",
@@ -164,3 +176,8 @@ class ExecutionUnknown(ApprovalRefused):
 def changed(input: Any) -> str:  # noqa: A002, ANN401 - any JSON
     """What a model is told beside the result where its call ran with what an approver made of it."""
     return CHANGED + json.dumps(input, ensure_ascii=False)
+
+
+def again_after(at: datetime) -> str:
+    """What a model is told beside that its call ran before, where the same call is a new one later."""
+    return f"If a person wants it done once more, call again after {at:%Y-%m-%dT%H:%M:%SZ}."
