@@ -13,6 +13,8 @@ from tests.e2e.stage import Cast, Stage
 from tests.harness import Party, record
 
 ROOT = Path(__file__).parents[2]
+PATH = os.pathsep.join([str(ROOT / "service"), str(ROOT)])
+"""Where its processes find their modules."""
 
 
 class Machine:
@@ -41,9 +43,14 @@ class Machine:
             "directory": str(directory),
         }
 
+    def told(self, **orders: Any) -> str:
+        """Orders, as a line."""
+        usual = {"at": None, "idempotent": False, "suspend": False, "handle": None}
+        return json.dumps({**self._orders, **usual, **orders})
+
     async def run(self, *, at: str | None = None, decision: str | None = None, **orders: Any) -> Any:
         """Let it make its call, and kill it if it stops; what it said."""
-        told = {**self._orders, "at": at, "idempotent": False, "suspend": False, "handle": None, **orders}
+        told = self.told(at=at, **orders)
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -51,12 +58,12 @@ class Machine:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "service"), str(ROOT)])},
+            env={**os.environ, "PYTHONPATH": PATH},
         )
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            process.stdin.write(json.dumps(told).encode() + b"\n")
+            process.stdin.write(told.encode() + b"\n")
             async with asyncio.timeout(WITHIN_S):
                 if decision is not None:
                     await self.decide(decision)

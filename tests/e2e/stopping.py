@@ -96,6 +96,9 @@ class AsyncHalting(AsyncClient):
 class Orders:
     """What the process is to do.
 
+    Args:
+        line: The orders, where standard input is for something else.
+
     Attributes:
         at: Where it stops.
         idempotent: Whether its tool is.
@@ -105,8 +108,8 @@ class Orders:
         said: All of it.
     """
 
-    def __init__(self) -> None:
-        self.said: dict[str, Any] = json.loads(sys.stdin.readline())
+    def __init__(self, line: str | None = None) -> None:
+        self.said: dict[str, Any] = json.loads(line or sys.stdin.readline())
         self.at: str | None = self.said["at"]
         self.idempotent: bool = self.said["idempotent"]
         self.suspend: bool = self.said["suspend"]
