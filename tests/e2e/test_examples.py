@@ -17,7 +17,7 @@ from tests.harness import Party, record
 pytestmark = [pytest.mark.e2e, pytest.mark.real]
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SHOWN = re.compile(r"^# \[readme\]\n(.*?)^# \[/readme\]$", re.DOTALL | re.MULTILINE)
+SHOWN = re.compile(r"^# \[readme\]\n(.*?\n)\n*# \[/readme\]$", re.DOTALL | re.MULTILINE)
 FOLDER = Path(__file__).parent / "examples"
 EXAMPLES = sorted(FOLDER.glob("*.py"))
 

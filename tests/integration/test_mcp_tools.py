@@ -13,6 +13,7 @@ from mcp.types import CallToolResult, InputRequiredResult
 from pydantic import BaseModel, SecretStr
 
 from placet.client.mcp import Approvals
+from placet.client.refusals import ExecutionUnknown
 from tests.harness import Harness
 from tests.mcp_shop import CALL, Shop, code, refund, text
 from tests.ruled import Opening
@@ -174,6 +175,19 @@ async def test_what_can_only_be_awaited_is_run(shop: Shop) -> None:
         await shop.people.decide()
         assert text(await refund(client)) == "late A-1"
     assert (await shop.asked())["outcome"]["status"] == "succeeded"
+
+
+async def test_a_refusal_that_the_tool_itself_meets_is_a_failure_of_it(shop: Shop) -> None:
+    """It has run, whatever it was refused in turn."""
+
+    def tool(order: str, amount: int = 5) -> None:
+        raise ExecutionUnknown("another", None, None)
+
+    async with shop.opened(tool) as client:
+        await refund(client)
+        await shop.people.decide()
+        assert text(await refund(client)) == "Error executing tool refund"
+    assert (await shop.asked())["outcome"]["status"] == "failed"
 
 
 async def test_an_idempotent_tool_needs_a_journal(shop: Shop) -> None:
