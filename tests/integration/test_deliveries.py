@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from placet.application import dispatch
 from placet.application.dispatch import Dispatcher, Job, Sent
 from placet.application.enroll import Issued
 from placet.application.grants import Seals
@@ -29,10 +30,12 @@ class Ear:
         self.gate: asyncio.Event | None = None
         self.dead: str | None = None
         self.heard = asyncio.Event()
+        self.begun = asyncio.Event()
 
     async def send(self, job: Job) -> Sent | None:
         """Tell all that is new."""
         if self.gate is not None and self.dead in {None, job.delivery.target}:
+            self.begun.set()
             await self.gate.wait()
         if self.faults:
             raise self.faults.pop(0)
@@ -48,10 +51,11 @@ class Post:
     def __init__(self, h: Harness, runtime: Party, ann: Party) -> None:
         self.h, self.runtime, self.ann = h, runtime, ann
         self.ear = Ear()
-        self.dispatcher = self._dispatcher(h)
+        self.dispatcher = self.replica()
 
-    def _dispatcher(self, h: Harness) -> Dispatcher:
-        services = h.services
+    def replica(self) -> Dispatcher:
+        """What tells, in one process."""
+        services, h = self.h.services, self.h
         return Dispatcher(
             services.store.deliveries,
             Seals(services.ring),
@@ -246,6 +250,78 @@ async def test_an_entry_that_a_replica_died_over_is_spread_by_another(post: Post
     [forsaken] = await outbox.forsaken("default", idle_ms=0, count=10)
     await post.h.services.spreader.spread([forsaken])
     assert [told[1] for told in await post.deliver()] == [asked["id"]]
+
+
+async def test_what_is_being_told_when_a_process_goes_down_comes_to_its_end(post: Post) -> None:
+    """And nothing more is begun."""
+    await endpoint(post.h)
+    asked, other = await post.runtime.asked(), await post.runtime.asked(input={"order": "A-2"})
+    post.ear.width, post.ear.gate = 1, asyncio.Event()
+    await post.spread()
+    await post.dispatcher.look()
+    await post.ear.begun.wait()
+    stopping = asyncio.ensure_future(post.dispatcher.stop())
+    await asyncio.sleep(0)
+    post.ear.gate.set()
+    await stopping
+    assert len(post.ear.told) == 1
+    [first] = [each[1] for each in post.ear.told]
+    [left] = {asked["id"], other["id"]} - {first}
+    assert [(await post.deliveries(each))[0]["state"] for each in (first, left)] == ["delivered", "queued"]
+
+
+async def test_what_hangs_when_a_process_goes_down_is_left(
+    post: Post, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To whoever takes it over once its lease is over."""
+    await endpoint(post.h)
+    asked = await post.runtime.asked()
+    post.ear.gate = asyncio.Event()
+    await post.spread()
+    await post.dispatcher.look()
+    await post.ear.begun.wait()
+    monkeypatch.setattr(dispatch, "STOP_S", 0.01)
+    await post.dispatcher.stop()
+    post.ear.gate = None
+    post.dispatcher = post.replica()
+    assert await post.deliver() == []
+    post.h.clock.move(LEASE_MS + 1)
+    assert [told[1] for told in await post.deliver()] == [asked["id"]]
+
+
+async def test_forgotten_approvals_are_no_failures(post: Post) -> None:
+    """What can't be told any more is not counted."""
+    await endpoint(post.h)
+    asked = await post.runtime.asked()
+    post.ear.faults = [Undelivered(Failure.REFUSED)]
+    await post.deliver()
+    lanes = post.h.services.store.deliveries
+    assert (await lanes.ring("default", limit=1)).failed == 1
+    await post.h.redis.delete(f"{{placet:default}}:a:{asked['id']}")
+    assert (await lanes.ring("default", limit=1)).failed == 0
+
+
+async def test_a_target_that_is_told_again_after_a_failure_is_told_of_in_the_trail(post: Post) -> None:
+    """Each time that changes; and not each time that it is told."""
+    await endpoint(post.h)
+    asked = await post.runtime.asked()
+    await post.deliver()
+    post.ear.faults = [Undelivered(Failure.REFUSED)]
+    record(await post.ann.decide(asked, "approve"))
+    await post.deliver()
+    record(await post.runtime.consume(asked, await post.runtime.token(asked["id"])))
+    await post.deliver()
+    record(await post.runtime.report(asked["id"]))
+    await post.deliver()
+    assert [kind for kind, *_ in await post.trail(asked["id"])] == [
+        "requested",
+        "delivered",
+        "approved",
+        "undelivered",
+        "consumed",
+        "delivered",
+        "reported",
+    ]
 
 
 async def test_a_fault_of_ours_is_a_failure_and_no_more(post: Post) -> None:

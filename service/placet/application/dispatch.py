@@ -39,6 +39,8 @@ from placet.store.deliveries import Deliveries, Leased, Settlement
 
 LOOK_EVERY_S: Final = 1.0
 """How often every replica looks what is due: what this one has spread itself is told at once."""
+STOP_S: Final = 5.0
+"""How long a process that goes down lets what is being told come to its end."""
 SEND_MAX_S: Final = 40.0
 """How long an attempt may take: less than its lease, so that nobody else tells the same meanwhile."""
 _TIMERS: Final = 100
@@ -127,25 +129,28 @@ class Dispatcher:
         self._again: set[tuple[str, str]] = set()
         self._quiet_until_s: dict[tuple[str, str], float] = {}
         self._task: asyncio.Task[None] | None = None
+        self._is_stopping = False
 
     def start(self) -> None:
         """Begin to look what is due, in a task of its own."""
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def stop(self) -> None:
-        """Stop. What is being told is another replica's to tell again, once its lease is over."""
-        tasks = [*([self._task] if self._task else []), *self._workers.values()]
-        for task in tasks:
-            task.cancel()
-        for task in tasks:
-            with suppress(asyncio.CancelledError):
-                await task
-        self._task = None
+        """Stop. What can't be told by then is another replica's to tell, once its lease is over."""
+        self._is_stopping = True
+        if self._task is not None:
+            await _ended(self._task)
+            self._task = None
+        workers = tuple(self._workers.values())
+        if workers:
+            await asyncio.wait(workers, timeout=STOP_S)
+        for worker in workers:
+            await _ended(worker)
 
     def wake(self, tenant: str, target: str) -> None:
         """Something waits for a target."""
         place = (tenant, target)
-        if self._clock.monotonic_s() < self._quiet_until_s.get(place, 0.0):
+        if self._is_stopping or self._clock.monotonic_s() < self._quiet_until_s.get(place, 0.0):
             return
         if place in self._workers:
             self._again.add(place)
@@ -156,12 +161,18 @@ class Dispatcher:
 
     async def look(self) -> None:
         """Have happen what was put off, and wake what is due."""
-        for tenant in await self._tenants():
+        await asyncio.gather(*map(self._look, await self._tenants()))
+
+    async def _look(self, tenant: str) -> None:
+        try:
             rung = await self._deliveries.ring(tenant, limit=_TIMERS)
-            self._standing(tenant, sum(each.lanes for each in rung.due), rung.failed)
-            for each in rung.due:
-                if each.due_ms <= rung.now_ms:
-                    self.wake(tenant, each.target)
+        except StoreUnavailable:
+            _log.warning("what is due can't be looked up now, trying again", extra={"tenant": tenant})
+            return
+        self._standing(tenant, sum(each.lanes for each in rung.due), rung.failed)
+        for each in rung.due:
+            if each.due_ms <= rung.now_ms:
+                self.wake(tenant, each.target)
 
     async def drain(self) -> None:
         """Wait until nothing is being told here."""
@@ -213,7 +224,7 @@ class Dispatcher:
             return True
         await asyncio.gather(*(self._tell(sender, snapshot, leased) for leased in lease.lanes))
         quiet_s = self._quiet_until_s.get((tenant, target), 0.0)
-        return bool(lease.lanes) and self._clock.monotonic_s() >= quiet_s
+        return bool(lease.lanes) and self._clock.monotonic_s() >= quiet_s and not self._is_stopping
 
     async def _tell(self, sender: Sender, snapshot: Snapshot, leased: Leased) -> None:
         kind = leased.delivery.target.partition(":")[0]
@@ -223,7 +234,10 @@ class Dispatcher:
         except Undelivered as fault:
             settled = self._failed(leased, fault)
             self._came_of(kind, fault.failure)
-        await self._deliveries.settle(leased, settled)
+        try:
+            await self._deliveries.settle(leased, settled)
+        except StoreUnavailable:  # it is told again, once the lease is over
+            _log.warning("what came of a delivery can't be kept", extra={"target": leased.delivery.target})
 
     async def _told(self, sender: Sender, snapshot: Snapshot, leased: Leased) -> Settlement:
         """Tell a lane.
@@ -251,7 +265,8 @@ class Dispatcher:
             raise Undelivered(Failure.UNREADABLE) from None
         if sent is None:
             return Settlement(state=DeliveryState.DELIVERED, covered=len(leased.record.log), ref=before.ref)
-        is_first = before.covered == 0 or (before.error is not None and before.attempts == 1)
+        ours = [entry.type for entry in log if entry.target == before.target]
+        is_first = not ours or ours[-1] == EventType.UNDELIVERED
         return Settlement(
             state=DeliveryState.DELIVERED,
             covered=sent.covered,
@@ -278,3 +293,9 @@ class Dispatcher:
             event=EventType.UNDELIVERED if wait is None else None,
             document=encode(Told(target=before.target, attempts=before.attempts, error=fault.failure)),
         )
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task

@@ -106,8 +106,8 @@ class Spreader:
         for tenant, those in by_tenant.items():
             try:
                 await self._spread(tenant, those)
-            except InternalError:  # the log has told; they come again, once that is mended
-                continue
+            except (InternalError, StoreUnavailable):  # they come again, once that is mended
+                _log.warning("a tenant's transitions can't be told now", extra={"tenant": tenant})
 
     async def _spread(self, tenant: str, transitions: list[Transition]) -> None:
         snapshot = await self._directory.snapshot(tenant)

@@ -25,5 +25,12 @@ for _, target in ipairs(redis.call('SMEMBERS', tag .. 'n')) do
     redis.call('SREM', tag .. 'n', target)
   end
 end
+-- Lanes of forgotten records, a few at a time: those that failed first are forgotten first.
+for _, member in ipairs(redis.call('ZRANGE', tag .. 'f', 0, 9)) do
+  local target, id = string.match(member, '^(%S+) (.+)$')
+  if redis.call('HEXISTS', tag .. 'a:' .. id, 'm:' .. target) == 0 then
+    redis.call('ZREM', tag .. 'f', member)
+  end
+end
 local failed = redis.call('ZCARD', tag .. 'f')
 return { 'ok', num(now), next_timer and num(tonumber(next_timer)) or '', failed, targets }
