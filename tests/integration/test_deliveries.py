@@ -339,6 +339,8 @@ async def test_a_fault_of_ours_is_a_failure_and_no_more(post: Post) -> None:
     [
         ({"capabilities": ("orders.*",)}, ["requested", "approved"]),
         ({"capabilities": ("mail.*",)}, []),
+        ({"clients": ("run*",)}, ["requested", "approved"]),
+        ({"clients": ("shop",)}, []),
         ({"by_rule": True}, []),
         ({"events": frozenset({"approved"})}, ["requested", "approved"]),
     ],

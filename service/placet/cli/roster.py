@@ -37,6 +37,7 @@ def document(principal: Enrolled) -> dict[str, Any]:
             "url": principal.url,
             "events": sorted(principal.events),
             "capabilities": list(principal.capabilities),
+            "clients": list(principal.clients),
             "by_rule": principal.by_rule,
             "with_input": principal.with_input,
             "keys": keys,

@@ -96,6 +96,7 @@ class Endpoint(Struct, frozen=True, kw_only=True, tag_field="type", tag="webhook
         url: Where.
         events: The event types that it hears of; none means all.
         capabilities: The patterns of those that it hears of; none means any.
+        clients: The patterns of the clients whose questions it hears of; none means any.
         by_rule: It hears of nothing but what a rule tells it.
         with_input: Inputs are sent too, and whatever else is bound.
         keys: What its signing secrets are made of: two while they are rotated.
@@ -106,6 +107,7 @@ class Endpoint(Struct, frozen=True, kw_only=True, tag_field="type", tag="webhook
     url: str
     events: frozenset[str] = frozenset()
     capabilities: tuple[str, ...] = ()
+    clients: tuple[str, ...] = ()
     by_rule: bool = False
     with_input: bool = False
     keys: tuple[Key, ...] = ()
@@ -115,9 +117,11 @@ class Endpoint(Struct, frozen=True, kw_only=True, tag_field="type", tag="webhook
         """Where the store keeps it."""
         return f"webhook:{self.name}"
 
-    def hears_of(self, capability: str) -> bool:
-        """Whether it is for a capability."""
-        return not self.capabilities or matches(capability, self.capabilities)
+    def hears_of(self, capability: str, client: str) -> bool:
+        """Whether it is for what a client asks."""
+        return (not self.capabilities or matches(capability, self.capabilities)) and (
+            not self.clients or matches(client, self.clients)
+        )
 
 
 Principal = Client | Approver
