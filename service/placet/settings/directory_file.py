@@ -1,16 +1,16 @@
-"""The directory file: who people are, and whose tokens name them.
+"""The directory file: who people are, whose tokens name them, and which chats they are asked in.
 
-People are :class:`~placet.domain.people.Member`, issuers :class:`~placet.domain.people.Issuer`; what a file
-looks like shows ``deploy/directory.example.toml``.
+People are :class:`~placet.domain.people.Member`, issuers :class:`~placet.domain.people.Issuer`, chats
+:class:`~placet.domain.chat.SlackApp`; what a file looks like shows ``deploy/directory.example.toml``.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final
-from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from placet.domain.chat import SlackApp
 from placet.domain.identity import check_id
 from placet.domain.limits import DISPLAY_NAME_MAX_CHARS, TENANT_PATTERN
 from placet.domain.people import (
@@ -25,7 +25,8 @@ from placet.domain.people import (
     Subject,
     faults_of,
 )
-from placet.settings.parsing import is_loopback
+from placet.settings import slack_tables
+from placet.settings.parsing import is_safe_url
 from placet.settings.remedies import meant
 from placet.settings.tables import Table
 
@@ -52,6 +53,7 @@ class DirectoryFile(Struct, frozen=True, kw_only=True):
 
     members: tuple[Member, ...] = ()
     issuers: Mapping[str, Issuer] = {}
+    slack: Mapping[str, SlackApp] = {}
     revision: int = 0
 
 
@@ -59,6 +61,7 @@ def read(root: Table) -> DirectoryFile:
     """What a directory file says, as far as it is right; what is wrong is noted in its table."""
     revision = root.whole("revision", 1, REVISION_MAX)
     issuers = dict(_issuers(root))
+    slack = {app.team: app for app in slack_tables.apps(root, _tenant)}
     members: dict[Path, Member] = {}
     for table in root.tables("people", "a person"):
         member = _member(table)
@@ -67,7 +70,9 @@ def read(root: Table) -> DirectoryFile:
     root.end()
     for fault in faults_of(members, issuers):
         root.note(fault)
-    return DirectoryFile(members=tuple(members.values()), issuers=issuers, revision=revision or 0)
+    return DirectoryFile(
+        members=tuple(members.values()), issuers=issuers, slack=slack, revision=revision or 0
+    )
 
 
 def says_who_is_in(place: Path) -> bool:
@@ -79,6 +84,11 @@ def says_who_is_in(place: Path) -> bool:
             return member in {"groups_claim", "tenant"}
         case _:
             return place[:1] in {(), ("people",), ("issuers",)}
+
+
+def says_who_is_told(place: Path) -> bool:
+    """Whether what stands at a place says which chats there are."""
+    return place[:1] in {(), ("slack",)}
 
 
 def _issuers(root: Table) -> Iterator[tuple[str, Issuer]]:
@@ -98,13 +108,13 @@ def _issuers(root: Table) -> Iterator[tuple[str, Issuer]]:
 
 
 def _issuer(iss: str, table: Table) -> Issuer:
-    if not _is_safe_url(iss):
+    if not is_safe_url(iss):
         table.fault(
             "An issuer is named by its identifier, which is https (or http on a loopback host) without query "
             'and fragment: write [issuers."https://…"], byte for byte as in its tokens.'
         )
     jwks_url = table.text("jwks_url")
-    if jwks_url is not None and not _is_safe_url(jwks_url, query=True):
+    if jwks_url is not None and not is_safe_url(jwks_url, query=True):
         table.fault("Keys are fetched over https only, or http from a loopback host.", "jwks_url")
     algorithms = table.texts("algorithms") or DEFAULT_ALGORITHMS
     for place, algorithm in enumerate(algorithms):
@@ -162,22 +172,6 @@ def _words(table: Table, member: str) -> tuple[str, ...]:
         if not _SCOPE.fullmatch(word):
             table.fault(f"Each of {member} is one word of 100 visible ASCII characters.", member, place)
     return words
-
-
-def _is_safe_url(text: str, *, query: bool = False) -> bool:
-    """Whether nobody on the way can change what is fetched from there (OpenID Connect Core §2)."""
-    try:
-        parts = urlsplit(text)
-        host, _ = parts.hostname or "", parts.port
-    except ValueError:
-        return False
-    plain = text.isascii() and text.isprintable() and " " not in text
-    bare = not parts.fragment and "@" not in parts.netloc and (query or not parts.query)
-    return plain and bare and host != "" and (parts.scheme == "https" or _is_local(parts.scheme, host))
-
-
-def _is_local(scheme: str, host: str) -> bool:
-    return scheme == "http" and is_loopback(host)
 
 
 def _member(table: Table) -> Member | None:

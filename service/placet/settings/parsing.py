@@ -157,6 +157,22 @@ def is_loopback(name: str) -> bool:
     return name.lower() == "localhost" if address is None else address.is_loopback
 
 
+def is_safe_url(text: str, *, query: bool = False) -> bool:
+    """Say whether nobody on the way can change what is fetched from there: https, or http on loopback.
+
+    Such an address has neither a user nor a fragment, and no query unless that is allowed.
+    """
+    try:
+        parts = urlsplit(text)
+        name, _ = parts.hostname or "", parts.port
+    except ValueError:
+        return False
+    plain = text.isascii() and text.isprintable() and " " not in text
+    bare = not parts.fragment and "@" not in parts.netloc and (query or not parts.query)
+    kept = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(name))
+    return plain and bare and name != "" and kept
+
+
 def is_wildcard_address(name: str) -> bool:
     """Say whether a host as `host` returns it stands for every address of the machine."""
     address = _address(name)

@@ -26,6 +26,8 @@ _VALUES: Final[Mapping[str, str]] = {
     "after": '"10m"',
     "algorithms": '["ES256"]',
     "aliases": '["ann@example.com"]',
+    "api_url": '"https://slack.com/api/"',
+    "app": '"A024BE7LA"',
     "approvers": '{ groups = ["treasury"] }',
     "audience": '"placet"',
     "capabilities": '["orders.*"]',
@@ -55,6 +57,7 @@ _VALUES: Final[Mapping[str, str]] = {
     "quorum": "2",
     "risk": '["high"]',
     "scopes": '["profile", "email"]',
+    "signing_secret_files": '["/run/secrets/slack_signing"]',
     "sign_in": '{ name = "example", client_id = "placet" }',
     "slack": '[{ team = "T024BE7LD", user = "U2147483697" }]',
     "sub": '"00u1a2b3"',
@@ -63,6 +66,7 @@ _VALUES: Final[Mapping[str, str]] = {
     "tell": '["slack:#treasury"]',
     "tenant": '"default"',
     "tenants": '["default"]',
+    "token_file": '"/run/secrets/slack_token"',
     "types": '["bulk"]',
     "use_within": '{ default = "10m" }',
     "user": '"U2147483697"',
@@ -72,18 +76,25 @@ _VALUES_OF: Final[Mapping[tuple[str, str], str]] = {
     ("a person", "name"): '"Ann Marsh"',
     ("a stricter block", "expires_in"): '{ max = "1h" }',
     ("a stricter block", "use_within"): '{ max = "5m" }',
+    ("a Slack app", "channels"): '{ treasury = "C024BE7LR" }',
     ("an issuer", "types"): '["at+jwt"]',
+    ("the directory file", "slack"): '{ T024BE7LD = { app = "A024BE7LA" } }',
     ("the table sign_in", "name"): '"example"',
     ("the table escalate", "groups"): '["cfo"]',
 }
 _WAITS: Final = ("expires_in", "use_within")
 _BOUNDS: Final = {"a rule": ("default", "max"), "a stricter block": ("max",)}
-_ISSUER: Final = '{ audience = "placet" }'  # the one kind of table whose name is the operator's own
+_NAMED: Final[Mapping[str, str]] = {
+    "the table channels": '"C024BE7LR"',
+    "the table of Slack apps": '{ app = "A024BE7LA" }',
+    "the table of issuers": '{ audience = "placet" }',
+}
+"""What has a name of the operator's own."""
 
 
 def example(what: str, member: str) -> str:
     """A member of "a rule", "a person" and so on, with a value that it could have: ``quorum = 2``."""
-    value = _VALUES_OF.get((what, member)) or _VALUES.get(member, _ISSUER)
+    value = _NAMED.get(what) or _VALUES_OF.get((what, member)) or _VALUES[member]
     return f"{dotted([member])} = {value}"
 
 

@@ -3,7 +3,7 @@
 import os
 import stat
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path as FilePath
 from typing import Any, Final, TypeVar
 
@@ -14,9 +14,9 @@ from placet.domain.authority import Rulebook
 from placet.domain.canonical import sha256_hex
 from placet.domain.generation import Generation, Stamp
 from placet.domain.limits import Limits
-from placet.domain.people import Fault, Issuer, Path, People
+from placet.domain.people import Fault, Path, People
 from placet.domain.rules import Policies
-from placet.settings import directory_file, policy_file, secret_files, toml_faults
+from placet.settings import directory_file, policy_file, secret_files, slack_tables, toml_faults
 from placet.settings.tables import Table
 from placet.settings.toml_lines import line_at, lines_of
 
@@ -26,7 +26,7 @@ FILE_MAX_BYTES: Final = 4 * 1024 * 1024
 _T = TypeVar("_T")
 _HOLDS: Final[Mapping[str, tuple[str, ...]]] = {
     "policy": ("rules", "capabilities"),
-    "directory": ("people", "issuers"),
+    "directory": ("people", "issuers", "slack"),
 }
 """What tells one kind of file from the other."""
 _OF_A_KIND: Final = frozenset(name for names in _HOLDS.values() for name in names)
@@ -109,12 +109,13 @@ def load(policy: FilePath | None, directory: FilePath | None, limits: Limits) ->
         ruled.floors,
         everybody if people.tells(directory_file.says_who_is_in) else None,
         listed.issuers,
+        listed.slack if people.tells(directory_file.says_who_is_told) else None,
         limits,
         listed=directory is not None,
         unsure=rules.unsure,
     ):
         rules.faults.append(fault)
-    unusable = tuple(people.look_at_secrets(listed.issuers))
+    unusable = tuple(people.look_at_secrets(_secrets(listed)))
     found = [*rules.problems(), *people.problems()]
     problems = tuple(problem for problem, warns in found if not warns)
     warnings = tuple(problem for problem, warns in found if warns)
@@ -130,6 +131,7 @@ def load(policy: FilePath | None, directory: FilePath | None, limits: Limits) ->
         people=everybody,
         policies=None if policy is None else policies,
         issuers=listed.issuers,
+        slack=listed.slack,
         generation=generation,
     )
     return RuleFiles(rulebook=rulebook, warnings=warnings, unusable=unusable)
@@ -175,17 +177,13 @@ class _File:
             return nothing
         return reader(Table(document, (), f"the {self._kind} file", self.faults))
 
-    def look_at_secrets(self, issuers: Mapping[str, Issuer]) -> Iterator[Problem]:
+    def look_at_secrets(self, named: Iterable[tuple[Path, str, str]]) -> Iterator[Problem]:
         """Secrets that can't be had here; those that everybody can have are noted as what deserves a look."""
-        for iss, issuer in issuers.items():
-            file = None if issuer.sign_in is None else issuer.sign_in.client_secret_file
-            if file is None:
-                continue
-            path: Path = ("issuers", iss, "sign_in", "client_secret_file")
+        for path, file, needed in named:
             try:
                 secret_files.read(file)
             except secret_files.SecretUnusable as fault:
-                message = f"{fault}: where the service runs it must be there, or nobody signs in."
+                message = f"{fault}: where the service runs it must be there, or {needed}."
                 yield self._problem(line_at(self._lines, path), message)
             if secret_files.is_open_to_all(file):
                 message = (
@@ -229,6 +227,15 @@ class _File:
         except UnicodeDecodeError as fault:
             line = self._bytes.count(b"\n", 0, fault.start) + 1
             raise _Unreadable(line, "It is not UTF-8 here: save the file as UTF-8.") from fault
+
+
+def _secrets(listed: directory_file.DirectoryFile) -> Iterator[tuple[Path, str, str]]:
+    """Every file with a secret that a directory names: where it does, its path, and what comes of it else."""
+    for iss, issuer in listed.issuers.items():
+        if issuer.sign_in is not None and issuer.sign_in.client_secret_file is not None:
+            place = ("issuers", iss, "sign_in", "client_secret_file")
+            yield place, issuer.sign_in.client_secret_file, "nobody signs in"
+    yield from slack_tables.secrets(listed.slack)
 
 
 def _looks(path: FilePath) -> tuple[int, int, int] | None:

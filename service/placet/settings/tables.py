@@ -41,6 +41,7 @@ class Table:
     def __init__(self, members: Mapping[str, Any], path: Path, what: str, faults: list[Fault]) -> None:
         self._members = members
         self._what = what
+        self._begun = what[:1].upper() + what[1:]
         self._faults = faults
         self._asked_for: set[str] = set()
         self._missing: list[tuple[tuple[str, ...], str]] = []
@@ -74,7 +75,7 @@ class Table:
         missing = [name for name in names if not self.has(name)]
         for name in missing:
             example = remedies.example(self._what, name)
-            self._missing.append(((name,), f"{self._what.capitalize()} needs {name}, as in {example}."))
+            self._missing.append(((name,), f"{self._begun} needs {name}, as in {example}."))
         return not missing
 
     def one_of(self, *names: str, otherwise: str) -> None:
@@ -184,7 +185,7 @@ class Table:
                 self.fault(message, unsure=names)
         for name, near in unknown.items():
             hint = meant(name, known) or f"; there {'is' if len(known) == 1 else 'are'} {', '.join(known)}."
-            said = f"{self._what.capitalize()} has no {shown(name)}{hint}"
+            said = f"{self._begun} has no {shown(name)}{hint}"
             self.fault(said, name, unsure=(name,) if near is None else (name, near))
 
     def _typed(self, name: str, kind: type, remedy: Callable[[object], str]) -> object:

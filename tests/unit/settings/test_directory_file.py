@@ -2,6 +2,7 @@
 
 import pytest
 
+from placet.domain.chat import SlackApp
 from placet.domain.people import DEFAULT_ALGORITHMS, DEFAULT_TYPES, Issuer, Member, SignIn, SlackUser, Subject
 from tests.faulty import cases
 from tests.rulefiles import Files
@@ -50,6 +51,21 @@ client_secret_file = "/run/secrets/oidc"
 label = "Our login"
 scopes = ["openid", "groups"]
 acr_values = ["phr", "phrh"]
+"""
+
+
+SLACK = """
+[slack.T024BE7LD]
+app = "A024BE7LA"
+token_file = "/run/secrets/token"
+signing_secret_files = ["/run/secrets/new", "/run/secrets/old"]
+channels = { treasury = "C024BE7LR", ops-2 = "G1A" }
+[slack.T1A]
+tenant = "acme"
+app = "A024BE7LA"
+token_file = "/run/secrets/token"
+signing_secret_files = ["/run/secrets/new"]
+api_url = "http://127.0.0.1:9000/api"
 """
 
 
@@ -106,6 +122,40 @@ def test_a_file_says_what_it_says(files: Files) -> None:
         ),
         Member(tenant="default", id="ann"),
     )
+
+
+def test_a_slack_app_is_told_by_its_workspace(files: Files) -> None:
+    """Whose it is, where its secrets are, and what rules call its channels."""
+    files.write(None, SLACK)
+    assert files.rulebook.slack == {
+        "T024BE7LD": SlackApp(
+            team="T024BE7LD",
+            tenant="default",
+            app="A024BE7LA",
+            token_file="/run/secrets/token",
+            signing_secret_files=("/run/secrets/new", "/run/secrets/old"),
+            channels={"treasury": "C024BE7LR", "ops-2": "G1A"},
+        ),
+        "T1A": SlackApp(
+            team="T1A",
+            tenant="acme",
+            app="A024BE7LA",
+            token_file="/run/secrets/token",
+            signing_secret_files=("/run/secrets/new",),
+            api_url="http://127.0.0.1:9000/api/",
+        ),
+    }
+
+
+def test_secrets_of_a_slack_app_that_can_not_be_had_are_told(files: Files) -> None:
+    """With what does not work without them."""
+    files.write(None, SLACK.partition("[slack.T1A]")[0])
+    missing = "can't be read (No such file or directory): where the service runs it must be there, or"
+    assert files.told(files.load().unusable) == [
+        f"directory.toml:4: /run/secrets/token {missing} nothing is posted there.",
+        f"directory.toml:5: /run/secrets/new {missing} no click that is signed with it counts.",
+        f"directory.toml:5: /run/secrets/old {missing} no click that is signed with it counts.",
+    ]
 
 
 def test_what_is_not_said_of_an_issuer_is_safe(files: Files) -> None:

@@ -2,8 +2,15 @@
 
 import pytest
 
-from tests.rulefiles import DIRECTORY, POLICY, Files, rule
+from tests.rulefiles import DIRECTORY, POLICY, TREASURY, Files, rule
 
+SLACK = """
+[slack.T1A]
+app = "A1A"
+token_file = "/run/secrets/token"
+signing_secret_files = ["/run/secrets/signing"]
+channels = { treasury = "C1A" }
+"""
 TOO_LATE = (
     "A question waits {} where nothing longer is asked for, and is over by then: write a shorter time here, "
     "or a longer expires_in.default."
@@ -53,6 +60,37 @@ DOUBTS: dict[str, tuple[str, str | None, list[str]]] = {
         '[[rules]]\nname = "r"\ncapabilities = ["a"]\napprovers = { groups = ["ops"] }',
         DIRECTORY + '[issuers."https://login.example"]\naudience = "placet"\ngroups_claim = "groups"\n',
         ["4: Nobody in the directory is in group 'ops': add it to the groups of somebody."],
+    ),
+    "channels and people of Slack that no app has": (
+        rule(
+            'tell = ["slack:#treasurx", "slack:#board", "slack:C1A", "slack:#treasury", "webhook:x"]',
+            "[rules.escalate]",
+            'after = "5m"',
+            'groups = ["cfo"]',
+            'tell = ["slack:@ann", "slack:@zoe", "slack:@dana"]',
+        ),
+        DIRECTORY + 'slack = [{ team = "T1A", user = "U1A" }]\n' + SLACK,
+        [
+            "5: No Slack app has a channel 'treasurx'; did you mean 'treasury'?",
+            "5: No Slack app has a channel 'board': add it to the channels of one.",
+            "9: 'ann' has no user of a workspace with an app: give them one, as slack = [{ … }].",
+            "9: 'zoe' is not in the directory: nobody is told.",
+        ],
+    ),
+    "a channel of another tenant's Slack app": (
+        rule('tell = ["slack:#treasury", "slack:C1A"]', 'tenants = ["other"]').replace(
+            TREASURY, 'approvers = { people = ["ann"] }'
+        ),
+        DIRECTORY + SLACK,
+        ["5: There is no Slack app for it: enter one in the directory, as [slack.T024BE7LD]."] * 2,
+    ),
+    "a channel where there is no directory": (
+        rule('tell = ["slack:#treasury"]'),
+        None,
+        [
+            "4: Group 'treasury' is in no directory: only whose credential has it is meant.",
+            "5: There is no Slack app for it: enter one in the directory, as [slack.T024BE7LD].",
+        ],
     ),
     "nothing at all": (POLICY, DIRECTORY, []),
 }

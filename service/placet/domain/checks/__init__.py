@@ -5,7 +5,8 @@ Paths begin at the file's root, as the file has them: ``("rules", 2, "stricter",
 
 from collections.abc import Collection, Iterator, Mapping
 
-from placet.domain.checks import order, reach, terms
+from placet.domain.chat import SlackApp
+from placet.domain.checks import order, reach, telling, terms
 from placet.domain.checks.unsure import Unsure, held_against
 from placet.domain.limits import Limits
 from placet.domain.people import Fault, Issuer, Path, People
@@ -17,6 +18,7 @@ def faults_of(
     floors: Mapping[Path, Floor],
     people: People | None,
     issuers: Mapping[str, Issuer],
+    apps: Mapping[str, SlackApp] | None,
     limits: Limits,
     *,
     listed: bool,
@@ -29,6 +31,7 @@ def faults_of(
         floors: Likewise.
         people: The directory beside them; ``None`` where that can't be looked at.
         issuers: Its issuers, by ``iss``.
+        apps: Its Slack apps, by workspace; ``None`` where these can't be looked at.
         limits: The service's own bounds.
         listed: Whether there is a directory at all.
         unsure: Places in the rules where something else is wrong already.
@@ -39,5 +42,6 @@ def faults_of(
         alone = list(terms.faults_of(path, rule, floors.values(), limits))
         among = () if people is None else tuple(reach.faults_of(path, rule, people, issuers, listed=listed))
         wrong = {fault.path for fault in (*alone, *among) if not fault.warns}
-        found = (*(fault for fault in alone if held_against(path, fault) not in wrong), *among)
+        told = () if apps is None else tuple(telling.faults_of(path, rule, apps, people))
+        found = (*(fault for fault in alone if held_against(path, fault) not in wrong), *among, *told)
         yield from (fault for fault in found if doubt.is_sure(path, rule, fault))

@@ -25,6 +25,7 @@ _RESTS_ON: Final[Mapping[str, tuple[str, ...]]] = {
     "rejections": _COUNTING,
     "self_approval": ("quorum",),
     "step_up": ("channels",),
+    "tell": ("tenants",),
 }
 """Which other members of its rule a fault of a member rests on."""
 
