@@ -1,20 +1,19 @@
 """A service whose questions stand in a workspace of the fake Slack, and whose deliveries a test moves on."""
 
-from collections.abc import AsyncIterator, Hashable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from msgspec import structs
 from redis.asyncio import Redis
 
 from placet.domain.limits import Limits
-from placet.settings.rule_files import RuleFiles, RulesAt
+from placet.settings.rule_files import RulesAt
 from tests.factories import ManualClock
 from tests.harness import Harness, Party, opened
 from tests.ruled import a_rule
 from tests.rulefiles import DIRECTORY
-from tests.slack_fake import CHANNEL, SECRET, TEAM, TOKEN, USER, SlackFake, SlackMessage
+from tests.slack_fake import APP, CHANNEL, SECRET, TEAM, TOKEN, USER, SlackFake, SlackMessage
 
 TELLS = 'tell = ["slack:#treasury"]'
 PEOPLE = DIRECTORY.replace(
@@ -24,26 +23,20 @@ PEOPLE = DIRECTORY.replace(
 """The directory, in which ann has an account of Slack."""
 
 
-class Told:
-    """Rules from files, and the app of the fake besides."""
-
-    def __init__(self, folder: Path, slack: SlackFake, *lines: str, people: str = PEOPLE) -> None:
-        self._slack, self._folder = slack, folder
-        (folder / "token").write_text(TOKEN)
-        (folder / "secret").write_text(SECRET)
-        (folder / "policy.toml").write_text(a_rule(*lines))
-        (folder / "directory.toml").write_text(people)
-        self._files = RulesAt(folder / "policy.toml", folder / "directory.toml", Limits())
-
-    def read(self) -> RuleFiles:
-        """All of it, anew."""
-        found = self._files.read()
-        app = self._slack.app(str(self._folder / "token"), [str(self._folder / "secret")])
-        return structs.replace(found, rulebook=structs.replace(found.rulebook, slack={app.team: app}))
-
-    def look(self) -> Hashable:
-        """What is another value whenever something has changed."""
-        return self._files.look()
+def rules(folder: Path, slack: SlackFake, *lines: str, people: str = PEOPLE) -> RulesAt:
+    """One rule of these lines, and a directory with these people and the app."""
+    files = {"token": TOKEN, "secret": SECRET, "policy.toml": a_rule(*lines)}
+    app = f"""
+[slack.{TEAM}]
+app = "{APP}"
+token_file = "{folder / "token"}"
+signing_secret_files = ["{folder / "secret"}"]
+channels = {{ treasury = "{CHANNEL}" }}
+api_url = "{slack.api_url}"
+"""
+    for name, text in {**files, "directory.toml": people + app}.items():
+        (folder / name).write_text(text)
+    return RulesAt(folder / "policy.toml", folder / "directory.toml", Limits())
 
 
 class Bench:
@@ -83,8 +76,8 @@ async def bench(
     """A bench under a rule of these lines."""
     with SlackFake(clock) as slack:
         slack.people.add(USER)
-        rules = Told(folder, slack, *(lines or (TELLS,)), people=people)
-        async with opened(client, ring_directory, clock, rules=rules) as h:
+        source = rules(folder, slack, *(lines or (TELLS,)), people=people)
+        async with opened(client, ring_directory, clock, rules=source) as h:
             yield Bench(h, slack, await h.client(), await h.approver())
 
 
