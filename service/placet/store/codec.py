@@ -119,7 +119,10 @@ STATE_LETTERS: Mapping[DeliveryState, str] = {state: letter for letter, state in
 
 def deliveries_of(fields: Mapping[bytes, bytes]) -> tuple[Delivery, ...]:
     """The lanes among compared fields, in the order of their targets."""
-    lanes = sorted(name for name in fields if name.startswith(_LANE))
+    lanes = [name for name in fields if name.startswith(_LANE)]
+    if not lanes:  # as with most
+        return ()
+    lanes.sort()
     return tuple(unpacked(name.removeprefix(_LANE).decode(), fields[name]) for name in lanes)
 
 
