@@ -11,6 +11,8 @@ from redis.asyncio import Redis
 
 from tests import servers
 from tests.activating import Replica
+from tests.agents import FACES
+from tests.companies import Company
 from tests.factories import ManualClock
 from tests.harness import Harness, opened
 from tests.receivers import Receiver, receiving
@@ -121,3 +123,25 @@ async def receiver() -> AsyncIterator[Receiver]:
     """An endpoint over http, on the clock of the sender."""
     async with receiving(SECRET, now_ms=ManualClock().now_ms) as receiver:
         yield receiver
+
+
+@pytest.fixture(params=FACES)
+def face(request: pytest.FixtureRequest) -> str:
+    """Each face in turn."""
+    return str(request.param)
+
+
+@pytest.fixture
+async def company(h: Harness, face: str, tmp_path: Path) -> Company:
+    """Who takes part."""
+    h.services.store.stream.start()
+    return Company(h, face, await h.client(), await h.approver(), tmp_path)
+
+
+@pytest.fixture
+async def editors(under: Opening, face: str, tmp_path: Path) -> Company:
+    """The same, under a rule by which approvers may change what they approve."""
+    ruled = await under('edit = "counts"')
+    ruled.h.services.store.stream.start()
+    party, (ann, _) = await ruled.parties()
+    return Company(ruled.h, face, party, ann, tmp_path)

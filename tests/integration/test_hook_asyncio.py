@@ -96,7 +96,7 @@ async def test_a_gate_may_wait(desk: Desk) -> None:
 
 async def test_a_report_that_is_cancelled(desk: Desk) -> None:
     """As when the loop ends: nothing is left."""
-    task = desk.runtime.hook._aside(asyncio.sleep(60))
+    task = desk.runtime.hook.aside(asyncio.sleep(60))
     task.cancel()
     await desk.runtime.settle()
     assert task.cancelled()
