@@ -41,6 +41,7 @@ class Turn(Quiet, frozen=True, kw_only=True):
     terms: Mapping[str, Any] = {}
 
 
+_BY_NAME: Final = {Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY}
 _TURN: Final[ContextVar[Turn]] = ContextVar("placet.turn")
 
 
@@ -84,18 +85,22 @@ class Form:
         key: The parameter that gets the execution's id, for the function's own idempotency.
 
     Raises:
-        TypeError: There is no such parameter, or it is a generator.
+        TypeError: There is no such parameter, or none that can get a key, or it is a generator.
     """
 
     def __init__(self, function: Callable[..., Any], *, unbound: Collection[str], key: str | None) -> None:
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise TypeError("a generator runs when it is read from, not when it is called")
         self._signature = inspect.signature(function)
+        parameters = self._signature.parameters
         self._key = key
         self._apart = frozenset(unbound) | ({key} if key else set())
-        strange = self._apart - set(self._signature.parameters)
+        self._named = frozenset(name for name, each in parameters.items() if each.kind in _BY_NAME)
+        strange = self._apart - parameters.keys()
         if strange:
             raise TypeError(f"no such parameter: {', '.join(sorted(strange))}")
+        if key and key not in self._named:
+            raise TypeError(f"a key is given by name, which {key} can't be")
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Bound:
         """What is to be approved of a call.
@@ -140,13 +145,11 @@ class Form:
         wanted = {name: each for name, each in self._signature.parameters.items() if name not in self._apart}
         if not isinstance(value, dict) or value.keys() != wanted.keys():
             return False
-        return all(_fits(each, value, self._signature.parameters) for each in wanted.values())
+        return all(self._takes(each, value[name]) for name, each in wanted.items())
 
-
-def _fits(parameter: Parameter, value: Mapping[str, Any], names: Mapping[str, Parameter]) -> bool:
-    given = value[parameter.name]
-    if parameter.kind is Parameter.VAR_POSITIONAL:
-        return isinstance(given, list)
-    if parameter.kind is Parameter.VAR_KEYWORD:
-        return isinstance(given, dict) and not given.keys() & names.keys()
-    return True
+    def _takes(self, parameter: Parameter, given: object) -> bool:
+        if parameter.kind is Parameter.VAR_POSITIONAL:
+            return isinstance(given, list)
+        if parameter.kind is Parameter.VAR_KEYWORD:
+            return isinstance(given, dict) and not given.keys() & self._named
+        return True

@@ -1,7 +1,7 @@
 """The hook's parts by themselves: forms of functions, the journal, handles, keys, and what is shown."""
 
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +69,10 @@ class TestForm:
                 Form(each, unbound=(), key=None)
         with pytest.raises(TypeError, match="no such parameter: a, b"):
             Form(coroutine, unbound=["b"], key="a")
+        nameless: list[Callable[..., Any]] = [lambda key, /: key, lambda *key: key, lambda **key: key]
+        for one in nameless:
+            with pytest.raises(TypeError, match="given by name"):
+                Form(one, unbound=(), key="key")
         with Client(URL, TOKEN) as client, SyncHook(client, audience="me") as hook:
             with pytest.raises(TypeError, match="coroutine"):
                 hook.requires_approval("x", effect="read")(coroutine)
