@@ -1,5 +1,6 @@
 """A company with a runtime and an approver: what tests of the hook do there, and what they look at."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -57,11 +58,16 @@ async def refused(calling: Awaitable[Any], kind: type[HookRefusal] = ApprovalRef
     shown = f"{raised.value} {raised.value!r} {json.dumps(raised.value.model())}"
     assert "A-1" not in shown
     assert str(raised.value) == raised.value.model()["message"]
-    fault: BaseException | None = raised.value
+    chained(raised.value)
+    return raised.value
+
+
+def chained(refusal: HookRefusal) -> None:
+    """No fault hangs on a refusal that may hold anything."""
+    fault: BaseException | None = refusal
     while fault is not None:
         assert isinstance(fault, HookRefusal | PlacetError | StillPending), "no other fault hangs on it"
         fault = fault.__cause__ or fault.__context__
-    return raised.value
 
 
 def said(**changes: Any) -> Callable[[httpx.Response], httpx.Response]:
@@ -74,3 +80,11 @@ def said(**changes: Any) -> Callable[[httpx.Response], httpx.Response]:
         return httpx.Response(answer.status_code, json={**body, **changes})
 
     return change
+
+
+class Later:
+    """Something to be awaited."""
+
+    def __await__(self) -> Any:
+        yield from asyncio.sleep(0).__await__()
+        return "x"

@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from placet.client.hook import ApprovalEdited, ApprovalPending, Grant, SyncGrant
-from tests.companies import EDITABLE, Company, refused
+from tests.companies import EDITABLE, Company, Later, refused
 from tests.hooks import AGENT, NEW, TURN
 
 
@@ -204,11 +204,3 @@ class TestTerms:
         await refused(runtime.call(tool, "A-1", turn=structs.replace(TURN, terms=terms)), ApprovalPending)
         seen = await company.party.seen("mine-1")
         assert (seen["reasons"], seen["risk"], seen["run"]) == (["again"], "high", "r-1")
-
-
-class Later:
-    """Something to be awaited."""
-
-    def __await__(self) -> Any:
-        yield from asyncio.sleep(0).__await__()
-        return "x"

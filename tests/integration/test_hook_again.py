@@ -99,6 +99,28 @@ class TestAgain:
         assert (await company.only())["outcome"]["status"] == "succeeded"
         assert company.ran == [("A-1", 5)]
 
+    async def test_a_report_that_can_not_be_made_up_for(self, company: Company) -> None:
+        """It is over all the same, and nobody is told that it did not run; later it is reported."""
+        runtime = company.runtime(journal=company.journal())
+        runtime.hook.client = Mute(runtime.hook.client)
+        tool = runtime.tool(company.refund)
+        await company.people.meanwhile(runtime.call(tool, "A-1"))
+        over = await refused(runtime.call(tool, "A-1"))
+        assert (over.error.code, over.outcome) == ("APPROVAL_CONSUMED", None)
+        runtime.hook.client = runtime.hook.client.client
+        over = await refused(runtime.call(tool, "A-1"))
+        assert (over.error.code, over.outcome.status) == ("APPROVAL_CONSUMED", "succeeded")
+
+    async def test_what_may_have_run_and_can_not_run_now(self, company: Company) -> None:
+        """Stays unknown, whatever is in its way."""
+        runtime = company.runtime(journal=company.journal())
+        runtime.hook._journal = Dying(runtime.hook._journal, "ended")
+        tool = runtime.tool(company.refund, idempotent=True)
+        await company.people.meanwhile(runtime.call(tool, "A-1"))
+        runtime.line.lose["consume"] = 9
+        unknown = await refused(runtime.call(tool, "A-1"), ExecutionUnknown)
+        assert (unknown.phase, company.ran) == ("started", [("A-1", 5)])
+
     async def test_a_journal_that_can_not_be_written(self, company: Company) -> None:
         """Nothing is spent."""
         journal = company.journal()
@@ -133,6 +155,25 @@ class TestAgain:
             company.people.meanwhile(runtime.call(tool, "A-1"), first=first), ExecutionUnknown
         )
         assert (unknown.execution_id, unknown.phase) == ("exec-1", None)
+        assert not company.ran
+
+    async def test_somebody_else_was_first_and_then_the_service_is_away(self, company: Company) -> None:
+        """Unknown too: that other one may have run it."""
+        runtime = company.runtime()
+
+        async def spent(answer: httpx.Response) -> httpx.Response:
+            found = answer.json()
+            if found["status"] == "approved":
+                record(await company.party.consume(found, found["token"]))
+                runtime.line.lose[found["id"]] = 9
+            return answer
+
+        def first(name: str) -> None:
+            runtime.line.change[name] = spent
+
+        calling = runtime.call(runtime.tool(company.refund), "A-1")
+        unknown = await refused(company.people.meanwhile(calling, first=first), ExecutionUnknown)
+        assert (unknown.execution_id, unknown.phase) == (None, None)
         assert not company.ran
 
     async def test_a_replay_starts_nothing(self, company: Company) -> None:
@@ -177,6 +218,18 @@ class TestSuspended:
         await refused(runtime.does("resume", {**handle.json(), "version": 2}, 1, **who))
         grant = await runtime.does("resume", handle, 1, **who)
         assert grant.input == 1
+
+    async def test_a_gate_judges_once_more(self, company: Company) -> None:
+        """As it does where the same is asked again."""
+        runtime = company.runtime()
+        pending = await refused(
+            runtime.call(runtime.tool(company.refund, suspend=True), "A-1"), ApprovalPending
+        )
+        await company.people.decide()
+        later = structs.replace(TURN, handle=pending.handle)
+        tool = runtime.tool(company.refund, gate=lambda _: False)
+        assert (await refused(runtime.call(tool, "A-1", turn=later))).error.code == "APPROVAL_INPUT_MISMATCH"
+        assert (company.ran, (await company.only())["status"]) == ([], "approved")
 
     async def test_what_was_decided_can_be_seen_first(self, company: Company) -> None:
         """A look asks the same question, and spends nothing."""
@@ -254,12 +307,12 @@ class Mute:
     """A client whose reports never leave."""
 
     def __init__(self, client: Any) -> None:
-        self._client = client
+        self.client = client
 
     def __getattr__(self, name: str) -> Any:
         if name == "report":
             raise OSError("gone")
-        return getattr(self._client, name)
+        return getattr(self.client, name)
 
 
 class Slow:

@@ -1,6 +1,7 @@
 """What only the hook for asyncio can meet: being cancelled, gates that wait, and tools that block."""
 
 import asyncio
+import inspect
 import threading
 from typing import Any
 
@@ -58,6 +59,19 @@ async def test_a_tool_that_is_cancelled_has_failed(desk: Desk) -> None:
     await desk.runtime.settle()
     outcome = (await desk.people.shown())["outcome"]
     assert (outcome["status"], outcome["summary"]) == ("failed", "It was interrupted while it ran.")
+
+
+async def test_a_tool_that_can_not_be_called_has_failed(desk: Desk) -> None:
+    """What it says of itself is not so; its grant is spent, and that it did not run is told."""
+
+    async def tool() -> None:
+        raise AssertionError
+
+    tool.__signature__ = inspect.signature(lambda order: order)  # type: ignore[attr-defined] # on purpose
+    gated = desk.runtime.hook.requires_approval("orders.refund", effect="write")(tool)
+    with pytest.raises(TypeError, match="positional"):
+        await desk.people.meanwhile(desk.runtime.call(gated, "A-1"))
+    assert (await desk.people.shown())["outcome"]["status"] == "failed"
 
 
 async def test_a_tool_that_blocks_runs_to_its_end(desk: Desk) -> None:

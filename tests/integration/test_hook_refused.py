@@ -1,6 +1,6 @@
 """What a hook does not let run, and what is said of that."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
@@ -9,7 +9,7 @@ from msgspec import structs
 
 from placet.client.hook import ApprovalPending
 from placet.domain.errors import InputInvalid, Issue
-from tests.companies import Company, refused, said
+from tests.companies import Company, Later, refused, said
 from tests.hooks import NEW, TURN
 
 ITSELF: list[Any] = []
@@ -88,7 +88,25 @@ class TestRefused:
         assert said.error.code == ("APPROVAL_INPUT_MISMATCH" if runtime.is_async else "INTERNAL_ERROR")
         assert runtime.line.calls == []
 
-    @pytest.mark.parametrize("bad", [{1}, float("nan"), 2**60, object, "\ud800", ITSELF], ids=repr)
+    async def test_a_gate_that_has_still_to_run(self, company: Company) -> None:
+        """Whatever it has given in place of a judgement: nothing of it is one."""
+
+        def reads(_: Any) -> Iterator[bool]:
+            yield False
+
+        async def forgets(_: Any) -> Any:
+            return Later()
+
+        def waits(_: Any) -> Any:
+            return Later() if company.face == "sync" else forgets(_)
+
+        runtime = company.runtime()
+        for gate in (reads, waits):
+            said = await refused(runtime.call(runtime.tool(company.refund, gate=gate), "A-1"))
+            assert said.error.code == "INTERNAL_ERROR"
+        assert runtime.line.calls == []
+
+    @pytest.mark.parametrize("bad", [{1}, float("nan"), 2**60, 2.0**60, object, "\ud800", ITSELF], ids=repr)
     async def test_what_is_no_json(self, company: Company, bad: Any) -> None:
         """Before anybody is asked."""
         runtime = company.runtime()

@@ -7,6 +7,7 @@ both hooks do the same. The laws are in :mod:`placet.client.hook`.
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from inspect import isasyncgen, isawaitable, isgenerator
 from secrets import token_hex
 from typing import Any, Final, TypeVar
 
@@ -14,7 +15,7 @@ import msgspec
 from msgspec import structs
 
 from placet.client.errors import StillPending
-from placet.client.handles import Handle, hash_of
+from placet.client.handles import Handle, handle_for, hash_of
 from placet.client.hook_values import GoAhead, Judged, Kept, Keys, Question, Steps, Verb
 from placet.client.journal import Entry, Journal
 from placet.client.questions import ToolCall
@@ -26,15 +27,15 @@ from placet.client.refusals import (
     ExecutionUnknown,
     HookRefusal,
 )
-from placet.client.shapes import Approval, Spent
+from placet.client.reporting import name_of, unreported
+from placet.client.shapes import Approval, Outcome, Spent
 from placet.client.verifying import Expected
-from placet.client.writing import acyclic
+from placet.client.writing import read_back
 from placet.domain.canonical import canonicalize, sha256_hex
 from placet.domain.errors import (
     ApprovalConsumed,
     ApprovalInputMismatch,
     ApprovalTokenInvalid,
-    ApprovalUnserializableInput,
     Forbidden,
     InternalError,
     InvocationConflict,
@@ -84,7 +85,8 @@ class Desk(Quiet, frozen=True, kw_only=True):
         yield from _passed(question, question.call.input)
         options = {**question.terms, "idempotency_key": question.key}
         approval = yield Verb(method="ask", said=(question.call,), options=options)
-        return (yield from self._followed(question, _handle(question, approval), approval, settle))
+        handle = handle_for(question.call, approval, run=question.run, call_id=question.call_id)
+        return (yield from self._followed(question, handle, approval, settle))
 
     def _resumed(self, question: Question, handle: object) -> Steps[GoAhead]:
         question = self._plain(question)
@@ -92,6 +94,7 @@ class Desk(Quiet, frozen=True, kw_only=True):
         same = (hash_of(question.call), question.call.capability, question.run, question.call_id)
         if same != (known.call, known.capability, known.run, known.call_id):
             raise ApprovalInputMismatch
+        yield from _passed(question, question.call.input)
         approval = yield Verb(method="get", said=(known.approval,))
         return (yield from self._followed(question, known, approval, self._settled))
 
@@ -101,7 +104,7 @@ class Desk(Quiet, frozen=True, kw_only=True):
             _log.error("an idempotent tool needs a journal, and an id for the call")
             raise InvocationConflict
         call = question.call
-        plain = {"input": _read_back("input", call.input), "context": _read_back("context", call.context)}
+        plain = {"input": read_back("input", call.input), "context": read_back("context", call.context)}
         return structs.replace(question, call=structs.replace(call, **plain))
 
     def _followed(
@@ -113,7 +116,7 @@ class Desk(Quiet, frozen=True, kw_only=True):
             if approval.is_pending or (approval.is_approved and approval.token is None):
                 limit = {"timeout_s": question.timeout_s}
                 approval = yield Verb(method="wait", said=(approval.id,), options=limit)
-            _about(handle, approval)
+            handle.is_of(approval)
             return (yield from settle(question, approval))
         except StillPending as still:
             raise ApprovalPending(handle, still.approval or approval) from None
@@ -136,10 +139,21 @@ class Desk(Quiet, frozen=True, kw_only=True):
         try:
             yield from self._consumed(question, go, approval.token)
         except ApprovalConsumed:
+            pass
+        else:
+            return go
+        return (yield from self._spent_meanwhile(question, go))
+
+    def _spent_meanwhile(self, question: Question, go: GoAhead) -> Steps[GoAhead]:
+        """What is to be done where another execution was first."""
+        try:
             yield from self._kept(go.entry("over"))
-            approval = yield Verb(method="get", said=(approval.id,))
+            approval = yield Verb(method="get", said=(go.approval.id,))
+        except Exception as fault:  # noqa: BLE001 - somebody has spent it, whatever goes wrong here
+            _log.warning("who has spent approval %r is not known: %s", go.approval.id, name_of(fault))
+        else:
             return (yield from self._spent_before(structs.replace(question, idempotent=False), approval))
-        return go
+        raise ExecutionUnknown(go.approval.id, None, None)
 
     def _consumed(self, question: Question, go: GoAhead, token: str | None) -> Steps[None]:
         options = {"token": token, "execution_id": go.execution_id, "fresh": not question.idempotent}
@@ -159,16 +173,30 @@ class Desk(Quiet, frozen=True, kw_only=True):
         if known is None or known.digest != approval.digest:
             raise ExecutionUnknown(approval.id, execution, None)
         if known.phase == "ended":
-            said = (approval.id, known.execution, known.status)
-            approval = yield Verb(method="report", said=said)
-            yield from self._kept(structs.replace(known, phase="over"))
-            raise ApprovalRefused(ApprovalConsumed(execution), approval.outcome)
+            outcome = yield from self._reported(known)
+            raise ApprovalRefused(ApprovalConsumed(execution), outcome)
         if not question.idempotent or known.execution != _execution(question, approval):
             raise ExecutionUnknown(approval.id, execution, known.phase)
-        call = yield from _effective(question, approval)
-        go = GoAhead(call=call, approval=approval, execution_id=known.execution)
-        yield from self._consumed(question, go, None)
-        return go
+        try:
+            call = yield from _effective(question, approval)
+            go = GoAhead(call=call, approval=approval, execution_id=known.execution)
+            yield from self._consumed(question, go, None)
+        except Exception as fault:  # noqa: BLE001 - it may have run before, whatever is in its way now
+            _log.warning("the execution of approval %r does not go on: %s", approval.id, name_of(fault))
+        else:
+            return go
+        raise ExecutionUnknown(approval.id, execution, known.phase)
+
+    def _reported(self, known: Entry) -> Steps[Outcome | None]:
+        """Report an end that nobody was told of; it is one, whether that can be done or not."""
+        try:
+            approval = yield Verb(method="report", said=(known.approval, known.execution, known.status))
+            yield from self._kept(structs.replace(known, phase="over"))
+        except Exception as fault:  # noqa: BLE001 - as above
+            unreported(known.approval, fault)
+            return None
+        outcome: Outcome | None = approval.outcome
+        return outcome
 
     def _proven(self, approval: Approval, call: ToolCall) -> Steps[None]:
         if approval.token is None:
@@ -190,13 +218,6 @@ class Desk(Quiet, frozen=True, kw_only=True):
     def _kept(self, entry: Entry) -> Steps[None]:
         if self.journal is not None:
             yield Kept(entry=entry)
-
-
-def _read_back(name: str, value: Any) -> Any:  # noqa: ANN401 - any JSON
-    """A value as its canonical form has it: a copy, and the same for whoever reads that form."""
-    with suppress(ArithmeticError, TypeError, ValueError, RecursionError):
-        return msgspec.json.decode(canonicalize(acyclic(value)))
-    raise ApprovalUnserializableInput(f"/{name}")  # out here, nothing hangs on it that holds a value
 
 
 def _closed(steps: Steps[T]) -> Steps[T]:
@@ -231,7 +252,11 @@ def _passed(question: Question, bound: Any) -> Steps[None]:  # noqa: ANN401 - an
     if question.gate is None:
         return
     copy = msgspec.json.decode(canonicalize(bound))
-    if (yield Judged(gate=question.gate, input=copy)) == False:  # noqa: E712 - numpy's too, and not None
+    said = yield Judged(gate=question.gate, input=copy)
+    if isawaitable(said) or isgenerator(said) or isasyncgen(said):
+        getattr(said, "close", bool)()
+        raise TypeError("a gate that has still to run has not judged")
+    if said == False:  # noqa: E712 - numpy's too, and not None
         raise ApprovalInputMismatch
 
 
@@ -243,7 +268,7 @@ def _effective(question: Question, approval: Approval) -> Steps[ToolCall]:
     try:
         if not question.edits:
             raise ApprovalEdited  # noqa: TRY301 - as what the gate says
-        call = structs.replace(call, input=_read_back("input", call.input))
+        call = structs.replace(call, input=read_back("input", call.input))
         yield from _passed(question, call.input)
     except Exception:
         yield from _withdrawn(approval.id)
@@ -269,22 +294,3 @@ def _withheld(approval: Approval) -> PlacetError:
         return ApprovalTokenInvalid()
     told = {"code": Forbidden.code, "details": {"reason": approval.suspended}}
     return from_problem(told, status=Forbidden.status)
-
-
-def _handle(question: Question, approval: Approval) -> Handle:
-    asked = approval.requested.digest if approval.requested else approval.digest
-    return Handle(
-        approval=approval.id,
-        digest=asked or "",
-        call=hash_of(question.call),
-        capability=question.call.capability,
-        run=question.run,
-        call_id=question.call_id,
-    )
-
-
-def _about(handle: Handle, approval: Approval) -> None:
-    """Refuse a record of another question than the handle is of."""
-    asked = approval.requested.digest if approval.requested else approval.digest
-    if (approval.id, approval.capability, asked) != (handle.approval, handle.capability, handle.digest):
-        raise ApprovalInputMismatch

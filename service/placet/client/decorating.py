@@ -89,8 +89,9 @@ class Form:
     """
 
     def __init__(self, function: Callable[..., Any], *, unbound: Collection[str], key: str | None) -> None:
-        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-            raise TypeError("a generator runs when it is read from, not when it is called")
+        for each in (function, type(function).__call__):
+            if inspect.isgeneratorfunction(each) or inspect.isasyncgenfunction(each):
+                raise TypeError("a generator runs when it is read from, not when it is called")
         self._signature = inspect.signature(function)
         parameters = self._signature.parameters
         self._key = key

@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from placet.client.questions import ToolCall
 from placet.client.quiet import Quiet
+from placet.client.shapes import Approval
 from placet.client.writing import body, members
 from placet.domain.canonical import sha256_hex
 from placet.domain.errors import ApprovalInputMismatch
@@ -59,6 +60,33 @@ class Handle(Quiet, frozen=True, kw_only=True, forbid_unknown_fields=True):
             return msgspec.convert(value, cls)
         except msgspec.ValidationError:
             raise ApprovalInputMismatch from None
+
+    def is_of(self, approval: Approval) -> None:
+        """Hold a record against it.
+
+        Raises:
+            ApprovalInputMismatch: It is of another question.
+        """
+        known = (self.approval, self.capability, self.digest)
+        if (approval.id, approval.capability, _digest_of(approval)) != known:
+            raise ApprovalInputMismatch
+
+
+def handle_for(call: ToolCall, approval: Approval, *, run: str | None, call_id: str | None) -> Handle:
+    """That of a question which has just been asked."""
+    return Handle(
+        approval=approval.id,
+        digest=_digest_of(approval) or "",
+        call=hash_of(call),
+        capability=call.capability,
+        run=run,
+        call_id=call_id,
+    )
+
+
+def _digest_of(approval: Approval) -> str | None:
+    """Of what was asked, whatever an approver has made of it."""
+    return approval.requested.digest if approval.requested else approval.digest
 
 
 def hash_of(call: ToolCall) -> str:

@@ -234,16 +234,22 @@ class Hook:
         bound, question, handle = prepared(tool, args, kwargs, self.surface)
         steps = self._desk.asked(question) if handle is None else self._desk.resumed(question, handle)
         go = await self._walked(steps)
-        how = tool.form.call(bound, go.call.input, go.execution_id)
-        if inspect.iscoroutinefunction(function):
-            return await self._reported(go, tool.telling, function(*how.args, **how.kwargs))
-        running = asyncio.to_thread(function, *how.args, **how.kwargs)
-        # A thread goes on whatever becomes of who waits for it: so does what tells how it ended.
-        return await asyncio.shield(self.aside(self._reported(go, tool.telling, running)))
+        blocks = not inspect.iscoroutinefunction(function)
 
-    async def _reported(self, go: GoAhead, telling: Telling, running: Awaitable[R]) -> R:
+        def running() -> Awaitable[Any]:
+            how = tool.form.call(bound, go.call.input, go.execution_id)
+            if blocks:
+                return asyncio.to_thread(function, *how.args, **how.kwargs)
+            started: Awaitable[Any] = function(*how.args, **how.kwargs)
+            return started
+
+        reported = self._reported(go, tool.telling, running)
+        # A thread goes on whatever becomes of who waits for it: so does what tells how it ended.
+        return await (asyncio.shield(self.aside(reported)) if blocks else reported)
+
+    async def _reported(self, go: GoAhead, telling: Telling, running: Callable[[], Awaitable[R]]) -> R:
         async with Grant(self, go, telling) as grant:
-            result = await running
+            result = await running()
             if inspect.isawaitable(result):  # of a callable that does not look like a coroutine
                 result = await result
             await grant.succeeded(telling.result(result))

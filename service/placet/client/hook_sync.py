@@ -233,8 +233,8 @@ class SyncHook:
         bound, question, handle = prepared(tool, args, kwargs, self.surface)
         steps = self._desk.asked(question) if handle is None else self._desk.resumed(question, handle)
         go = self._walked(steps)
-        how = tool.form.call(bound, go.call.input, go.execution_id)
         with SyncGrant(self, go, tool.telling) as grant:
+            how = tool.form.call(bound, go.call.input, go.execution_id)
             result = function(*how.args, **how.kwargs)
             if inspect.isawaitable(result):
                 raise TypeError("a coroutine takes the Hook of asyncio")
@@ -275,11 +275,7 @@ class SyncHook:
             case Keys():
                 return self._fetched(step.refused)
             case Judged():
-                said = step.gate(step.input)
-                if inspect.iscoroutine(said):
-                    said.close()
-                    raise TypeError("a gate that has to be awaited has not judged")
-                return said
+                return step.gate(step.input)
             case _:
                 return self._written(step.entry)
 

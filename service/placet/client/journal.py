@@ -34,6 +34,7 @@ from placet.client.quiet import Quiet
 Phase = Literal["begun", "started", "ended", "over"]
 
 _PRIVATE: Final = 0o600
+_OTHERS_WRITE: Final = 0o022
 _LINES_MIN: Final = 10_000
 _LINES_EACH: Final = 8
 """The file is written anew once it has more lines than either says, for each that counts: it stays small."""
@@ -77,8 +78,8 @@ class FileJournal:
         path: The file; made. Beside it files ``.lock`` and, for a moment, ``.new``.
 
     Raises:
-        OSError: It can't be had, as where it is a symbolic link, or another user's; ``BlockingIOError`` where
-            another process holds it.
+        OSError: It can't be had, as where it is a symbolic link, or another user's to write;
+            ``BlockingIOError`` where another process holds it.
         msgspec.DecodeError: A line of it is none of a journal's.
     """
 
@@ -163,9 +164,10 @@ class FileJournal:
 def _own(path: str | os.PathLike[str], flags: int) -> int:
     """Open a file of this user's, in its own place: elsewhere another might write it, or be written over."""
     file = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW, _PRIVATE)
-    if os.fstat(file).st_uid != os.geteuid():
+    found = os.fstat(file)
+    if found.st_uid != os.geteuid() or found.st_mode & _OTHERS_WRITE:
         os.close(file)
-        raise PermissionError(errno.EPERM, "the journal is another user's", os.fspath(path))
+        raise PermissionError(errno.EPERM, "the journal is another user's to write", os.fspath(path))
     return file
 
 

@@ -48,8 +48,12 @@ class Telling(Quiet, frozen=True, kw_only=True):
 
 def unreported(approval_id: str, fault: Exception) -> None:
     """Log that an outcome could not be told; it hides no result."""
-    code = fault.code if isinstance(fault, PlacetError) else type(fault).__name__
-    _log.warning("the outcome of approval %r is not reported: %s", approval_id, code)
+    _log.warning("the outcome of approval %r is not reported: %s", approval_id, name_of(fault))
+
+
+def name_of(fault: Exception) -> str:
+    """What a log may say of a fault, which may hold anything."""
+    return fault.code if isinstance(fault, PlacetError) else type(fault).__name__
 
 
 def _short(text: str) -> str:

@@ -1,7 +1,8 @@
 """How a call is written: bodies in canonical JSON, paths and queries with everything escaped."""
 
 from collections.abc import Mapping
-from typing import Final, TypeVar
+from contextlib import suppress
+from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -75,6 +76,19 @@ def acyclic(value: T) -> T:
     """The value; a ``RecursionError`` where it is part of itself, of which canonicalizing sees no end."""
     _walk(value)
     return value
+
+
+def read_back(name: str, value: object) -> Any:  # noqa: ANN401 - any JSON
+    """A value as its canonical form has it: a copy, and the same for whoever reads that form.
+
+    Raises:
+        ApprovalUnserializableInput: It has none, or none that can be read so.
+    """
+    with suppress(ArithmeticError, TypeError, ValueError, RecursionError):
+        plain = msgspec.json.decode(canonicalize(acyclic(value)))
+        canonicalize(plain)  # which 1e17 has no more, once it is spelt out
+        return plain
+    raise ApprovalUnserializableInput(f"/{name}")  # out here, nothing hangs on it that holds a value
 
 
 def query(said: Mapping[str, object]) -> dict[str, str]:

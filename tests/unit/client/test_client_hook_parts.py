@@ -64,7 +64,11 @@ class TestForm:
         async def coroutine(_: object = None) -> None:
             pass
 
-        for each in (generator, asynchronous):
+        class Reader:
+            def __call__(self) -> Iterator[int]:
+                yield 1
+
+        for each in (generator, asynchronous, Reader()):
             with pytest.raises(TypeError, match="generator"):
                 Form(each, unbound=(), key=None)
         with pytest.raises(TypeError, match="no such parameter: a, b"):
@@ -172,6 +176,17 @@ class TestJournal:
         monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
         with pytest.raises(PermissionError, match="another user"):
             FileJournal(tmp_path / "journal")
+
+    @pytest.mark.parametrize("mode", [0o620, 0o602], ids=oct)
+    @pytest.mark.parametrize("name", ["journal", "journal.lock"])
+    def test_what_others_may_write(self, tmp_path: Path, name: str, mode: int) -> None:
+        """Might say anything too; that others read it gives nothing away."""
+        FileJournal(tmp_path / "journal").close()
+        (tmp_path / name).chmod(mode)
+        with pytest.raises(PermissionError, match="to write"):
+            FileJournal(tmp_path / "journal")
+        (tmp_path / name).chmod(0o644)
+        FileJournal(tmp_path / "journal").close()
 
     def test_it_stays_small(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """What is over is dropped on the way, and what counts is kept."""
