@@ -16,6 +16,8 @@ AGENT = Actor(id="agent-7", kind="agent")
 TURN = Turn(actor=AGENT, run="r-1", call_id="c-1")
 NEW = Turn(actor=AGENT)
 """A call without an id: each is a new question."""
+RETRIES = 2
+"""How often a runtime here sends again what got lost."""
 
 
 class Line(httpx.AsyncBaseTransport):
@@ -57,11 +59,17 @@ class Runtime:
     """
 
     def __init__(
-        self, h: Harness, party: Party, face: str, journal: Journal | None = None, skew_ms: int = 0
+        self,
+        h: Harness,
+        party: Party,
+        face: str,
+        journal: Journal | None = None,
+        skew_ms: int = 0,
+        line: Line | None = None,
     ) -> None:
-        self.line = Line(h.app)
+        self.line = line or Line(h.app)
         self.hook: Any
-        retries = Retries(most=2, first_s=0)
+        retries = Retries(most=RETRIES, first_s=0)
         said: Any = {"audience": party.name, "journal": journal, "now_ms": lambda: h.clock.now_ms() + skew_ms}
         where = ("http://127.0.0.1:8420", party.credential)
         if face == "async":
