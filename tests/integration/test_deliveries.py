@@ -245,7 +245,7 @@ async def test_an_entry_that_a_replica_died_over_is_spread_by_another(post: Post
     asked = await post.runtime.asked()
     outbox = post.h.services.store.outbox
     await outbox.follow(["default"])
-    assert [each.type for each in await outbox.news(10, wait=False)] == ["requested"]
+    assert [each.type for each in await outbox.news(["default"], 10, wait=False)] == ["requested"]
     assert await post.deliver() == []
     [forsaken] = await outbox.forsaken("default", idle_ms=0, count=10)
     await post.h.services.spreader.spread([forsaken])
@@ -322,6 +322,31 @@ async def test_a_target_that_is_told_again_after_a_failure_is_told_of_in_the_tra
         "delivered",
         "reported",
     ]
+
+
+async def test_whoever_comes_later_is_not_told_of_the_past(post: Post) -> None:
+    """While nobody is told of anything the outbox is passed by; from then on nothing is."""
+    before = await post.runtime.asked()
+    assert await post.deliver() == []
+    await endpoint(post.h)
+    asked = await post.runtime.asked(input={"order": "A-2"})
+    assert await post.deliver() == [("webhook:audit", asked["id"], ["requested"])]
+    assert (await post.ann.seen(before["id"]))["deliveries"] == []
+
+
+async def test_a_tenant_that_was_removed_and_made_again_is_told_of(post: Post) -> None:
+    """Its stream is another one."""
+    assert await post.deliver() == []
+    await post.h.redis.delete("{placet:default}:s")
+    asked = await post.runtime.asked()
+    for _ in range(2):
+        assert await post.deliver() == []
+    await endpoint(post.h)
+    await post.h.redis.delete("{placet:default}:s")
+    record(await post.runtime.cancel(asked["id"]))
+    for _ in range(2):
+        told = await post.deliver()
+    assert told == [("webhook:audit", asked["id"], ["requested", "cancelled"])]
 
 
 async def test_a_fault_of_ours_is_a_failure_and_no_more(post: Post) -> None:

@@ -27,6 +27,8 @@ FORSAKEN_MS: Final = 30_000
 """After how long an entry that was taken and not done with is anybody's."""
 LOOK_EVERY_S: Final = 5.0
 """How often new tenants and forsaken entries are looked for, and how long a fault is waited out."""
+SILENT_FOR_S: Final = 2.0
+"""How long it may take until a tenant in which nobody was told of anything is one in which somebody is."""
 _JUDGED_MAX: Final = 8
 
 _log = logging.getLogger(__name__)
@@ -66,6 +68,8 @@ class Spreader:
         self._tenants = tenants
         self._clock = clock
         self._woken = woken
+        self._telling: tuple[str, ...] = ()
+        self._looked_s = -LOOK_EVERY_S
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
@@ -84,10 +88,36 @@ class Spreader:
 
     async def once(self, *, wait: bool = False) -> int:
         """Spread what is there, or comes in a moment: how much that was."""
-        await self._outbox.follow(await self._tenants())
-        news = await self._outbox.news(BATCH, wait=wait)
+        if not wait or self._clock.monotonic_s() - self._looked_s >= SILENT_FOR_S:
+            await self._look()
+        news = await self._outbox.news(self._telling, BATCH, wait=wait)
         await self.spread(news)
         return len(news)
+
+    async def _look(self) -> None:
+        """Find out in which tenants anybody is told of anything. Those of the others cost nothing more."""
+        tenants = await self._tenants()
+        await self._outbox.follow(tenants)
+        tells = await asyncio.gather(*map(self._tells, tenants))
+        self._telling = tuple(tenant for tenant, does in zip(tenants, tells, strict=True) if does)
+        self._looked_s = self._clock.monotonic_s()
+
+    async def _tells(self, tenant: str) -> bool:
+        try:
+            for _ in range(_JUDGED_MAX):
+                snapshot = await self._directory.snapshot(tenant)
+                if _tells_anybody(snapshot):
+                    return True
+                try:
+                    await self._deliveries.pass_by(tenant, GROUP, epoch=snapshot.epoch)
+                except Rejudge:
+                    self._directory.forget(tenant)
+                else:
+                    return False
+        except (InternalError, StoreUnavailable):  # what it has waits
+            self._outbox.forget(tenant)
+            _log.warning("a tenant's transitions can't be told now", extra={"tenant": tenant})
+        return False
 
     async def again(self) -> int:
         """Spread what another replica has left: how much that was."""
@@ -143,8 +173,8 @@ class Spreader:
     async def _read_on(self) -> None:
         while True:
             await self._kept_up(partial(self.once, wait=True))
-            if not self._outbox.is_following:
-                await sleep(self._clock, LOOK_EVERY_S)
+            if not self._telling:
+                await sleep(self._clock, SILENT_FOR_S)
 
     async def _look_again(self) -> None:
         while True:

@@ -133,6 +133,14 @@ class Deliveries:
         )
         return bool(ruling == b"ok")
 
+    async def pass_by(self, tenant: str, group: str, *, epoch: int) -> None:
+        """Be done with all that the tenant's stream has, of which nobody is to be told.
+
+        Raises:
+            Rejudge: Somebody may be, since ``epoch``.
+        """
+        await self._run("pass", tenant, group, epoch=epoch)
+
     async def lease(
         self, tenant: str, target: str, *, limit: int, lease_ms: int, nonce: str, epoch: int
     ) -> Lease:

@@ -35,11 +35,6 @@ class Outbox:
         self._client: Any = client  # the library's types know no plain bytes
         self._followed: set[str] = set()
 
-    @property
-    def is_following(self) -> bool:
-        """Whether there is any tenant to read of."""
-        return bool(self._followed)
-
     async def follow(self, tenants: Collection[str]) -> None:
         """Have the transitions of these tenants be given out, those that there are included.
 
@@ -57,15 +52,24 @@ class Outbox:
                     raise StoreUnavailable from fault
                 self._followed.add(tenant)
 
-    async def news(self, count: int, *, wait: bool) -> list[Transition]:
-        """Transitions that nobody was given yet; none where there is no news for a while, or now.
+    def forget(self, tenant: str) -> None:
+        """Follow a tenant anew the next time: its stream may be another by now."""
+        self._followed.discard(tenant)
+
+    async def news(self, tenants: Collection[str], count: int, *, wait: bool) -> list[Transition]:
+        """Transitions of these tenants that nobody was given yet; none where there is no news.
+
+        Args:
+            tenants: Followed ones.
+            count: How many at most.
+            wait: Wait a while for news.
 
         Raises:
             StoreUnavailable: The store can't be asked.
         """
-        if not self._followed:
+        if not tenants:
             return []
-        streams: dict[Any, Any] = dict.fromkeys(map(keys.stream, self._followed), ">")
+        streams: dict[Any, Any] = dict.fromkeys(map(keys.stream, tenants), ">")
         try:
             async with asyncio.timeout(BLOCK_MS / 1_000 + REPLY_S):
                 found = await self._client.xreadgroup(

@@ -154,6 +154,7 @@ async def test_every_call_hands_over_what_its_head_tells() -> None:
         lanes.lease("default", "webhook:x", limit=1, lease_ms=1, nonce="a", epoch=0),
         lanes.settle(a_leased(), Settlement(state=DeliveryState.DELIVERED, covered=1, ref="")),
         lanes.ring("default", limit=1),
+        lanes.pass_by("default", "g", epoch=0),
         lanes.failed("default", limit=1),
         people.all("default"),
         people.enroll("default", Roll(epoch=1, rows={}), instead_of=""),

@@ -19,6 +19,7 @@ NAMES = (
     "lease",
     "list",
     "outcome",
+    "pass",
     "principals",
     "ring",
     "settle",
