@@ -39,8 +39,8 @@ class Company:
         self.agent, self.ann = agent, ann
         self._variables = {
             "PLACET_URL": url,
-            "PLACET_CREDENTIAL": agent.credential,
-            "PLACET_SERVER_CREDENTIAL": server.credential,
+            "PLACET_TOKEN": agent.credential,
+            "SERVER_TOKEN": server.credential,
             "PYTHONPATH": str(ROOT / "service"),
         }
 

@@ -122,7 +122,7 @@ class Spreader:
     async def again(self) -> int:
         """Spread what another replica has left: how much that was."""
         found = 0
-        for tenant in await self._tenants():
+        for tenant in self._outbox.followed:
             forsaken = await self._outbox.forsaken(tenant, idle_ms=FORSAKEN_MS, count=BATCH)
             await self.spread(forsaken)
             found += len(forsaken)

@@ -52,6 +52,11 @@ class Outbox:
                     raise StoreUnavailable from fault
                 self._followed.add(tenant)
 
+    @property
+    def followed(self) -> tuple[str, ...]:
+        """The tenants whose transitions are given out."""
+        return tuple(self._followed)
+
     def forget(self, tenant: str) -> None:
         """Follow a tenant anew the next time: its stream may be another by now."""
         self._followed.discard(tenant)

@@ -1,4 +1,4 @@
-"""An agent of LangChain with a gated tool. In PLACET_CREDENTIAL, the credential of a client ``agent``."""
+"""An agent of LangChain with a gated tool. In PLACET_TOKEN, the credential of a client ``agent``."""
 
 # [readme]
 import asyncio
@@ -42,7 +42,7 @@ class Scripted(BaseChatModel):
 
 model = Scripted()
 # [readme]
-placet = AsyncClient(os.environ["PLACET_URL"], os.environ["PLACET_CREDENTIAL"])
+placet = AsyncClient(os.environ["PLACET_URL"], os.environ["PLACET_TOKEN"])
 hook = Hook(placet, audience="agent")
 approvals = Approvals(hook, actor=Actor(id="agent-7", kind="agent"))
 

@@ -1,6 +1,6 @@
 """A tool server, and a client that calls until it is decided, in one program.
 
-In PLACET_CREDENTIAL, the credential of a client named ``agent``: here that is the server.
+In PLACET_TOKEN, the credential of a client named ``agent``: here that is the server.
 """
 
 # [readme]
@@ -14,7 +14,7 @@ from placet.client import Actor, AsyncClient
 from placet.client.hook import Hook
 from placet.client.mcp import Approvals
 
-placet = AsyncClient(os.environ["PLACET_URL"], os.environ["PLACET_CREDENTIAL"])
+placet = AsyncClient(os.environ["PLACET_URL"], os.environ["PLACET_TOKEN"])
 hook = Hook(placet, audience="agent", surface="mcp")
 approvals = Approvals(hook, actor=Actor(id="agent-7", kind="agent"))
 server = MCPServer("shop", log_level="WARNING")

@@ -1,4 +1,4 @@
-"""An agent of the OpenAI Agents SDK. In PLACET_CREDENTIAL, the credential of a client named ``agent``."""
+"""An agent of the OpenAI Agents SDK. In PLACET_TOKEN, the credential of a client named ``agent``."""
 
 # [readme]
 import asyncio
@@ -20,7 +20,7 @@ model = ScriptedModel([[call], says])  # in place of a real one, to run offline
 
 # [readme]
 set_tracing_disabled(True)  # tracing sends what tools are given and give to the SDK's vendor
-placet = AsyncClient(os.environ["PLACET_URL"], os.environ["PLACET_CREDENTIAL"])
+placet = AsyncClient(os.environ["PLACET_URL"], os.environ["PLACET_TOKEN"])
 hook = Hook(placet, audience="agent")
 approvals = Approvals(hook, actor=Actor(id="agent-7", kind="agent"), run=lambda run: run.context["ticket"])
 

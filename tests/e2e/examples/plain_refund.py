@@ -1,4 +1,4 @@
-"""A tool that is a plain function. In PLACET_CREDENTIAL, the credential of a client named ``agent``."""
+"""A tool that is a plain function. In PLACET_TOKEN, the credential of a client named ``agent``."""
 
 # [readme]
 import os
@@ -6,7 +6,7 @@ import os
 from placet.client import Actor, Client
 from placet.client.hook import HookRefusal, SyncHook, Turn, during
 
-placet = Client(os.environ["PLACET_URL"], os.environ["PLACET_CREDENTIAL"])
+placet = Client(os.environ["PLACET_URL"], os.environ["PLACET_TOKEN"])
 hook = SyncHook(placet, audience="agent")
 
 

@@ -1,4 +1,4 @@
-"""An agent of pydantic-ai with one tool. In PLACET_CREDENTIAL, the credential of a client named ``agent``."""
+"""An agent of pydantic-ai with one tool. In PLACET_TOKEN, the credential of a client named ``agent``."""
 
 # [readme]
 import asyncio
@@ -28,7 +28,7 @@ def script(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
 model = FunctionModel(script)
 
 # [readme]
-placet = AsyncClient(os.environ["PLACET_URL"], os.environ["PLACET_CREDENTIAL"])
+placet = AsyncClient(os.environ["PLACET_URL"], os.environ["PLACET_TOKEN"])
 hook = Hook(placet, audience="agent")
 approvals = Approvals(hook, actor=Actor(id="agent-7", kind="agent"))
 agent = Agent(model, output_type=[str, DeferredToolRequests])

@@ -1,7 +1,7 @@
 """The server of a tool, that runs it for a token which an agent in another process obtained.
 
-In PLACET_SERVER_CREDENTIAL, the credential of a client ``tool-server`` with the scope ``consume``; in
-PLACET_CREDENTIAL, the agent's, which is given to that process alone.
+In SERVER_TOKEN, the credential of a client ``tool-server`` with the scope ``consume``; in
+PLACET_TOKEN, the agent's, which is given to that process alone.
 """
 
 import json
@@ -32,7 +32,7 @@ def call_of(order: str, amount: int) -> ToolCall:
 
 # [readme]
 def ask(call: ToolCall) -> str:  # in the agent's process
-    with Client(URL, os.environ["PLACET_CREDENTIAL"]) as placet:
+    with Client(URL, os.environ["PLACET_TOKEN"]) as placet:
         asked = placet.ask(call, audience="tool-server")
         decided = placet.wait(asked.id)
     if decided.token is None:
@@ -41,7 +41,7 @@ def ask(call: ToolCall) -> str:  # in the agent's process
 
 
 def serve(call: ToolCall, token: str) -> str:  # in the tool server's
-    with Client(URL, os.environ["PLACET_SERVER_CREDENTIAL"]) as placet:
+    with Client(URL, os.environ["SERVER_TOKEN"]) as placet:
         keys = VerificationKeys.from_jwks(placet.jwks())  # fetch them every few minutes, not each time
         now_ms = time.time_ns() // 1_000_000
         claims = verify(token, keys, issuer=URL, audience="tool-server", tenant="default", now_ms=now_ms)
@@ -69,7 +69,7 @@ def agent() -> None:
 
 def main() -> None:
     """The server's process: it has an agent started, and serves what that sends."""
-    own = {name: value for name, value in os.environ.items() if name != "PLACET_SERVER_CREDENTIAL"}
+    own = {name: value for name, value in os.environ.items() if name != "SERVER_TOKEN"}
     sent = subprocess.run([sys.executable, __file__, "agent"], env=own, stdout=subprocess.PIPE, check=True)
     said: dict[str, Any] = json.loads(sent.stdout)
     print(said.get("refused") or serve(call_of(said["order"], said["amount"]), said["token"]))
