@@ -5,8 +5,8 @@ import re
 import pytest
 
 from tests.browsing import Browser, hidden, words
-from tests.harness import Harness
-from tests.ruled import Opening
+from tests.harness import Harness, record
+from tests.ruled import EDITABLE, LESS, Opening
 
 
 async def test_whoever_has_approved_is_told_so(under: Opening) -> None:
@@ -28,6 +28,35 @@ async def test_whoever_has_approved_is_told_so(under: Opening) -> None:
     assert "You approved it" not in words(await cy.get(f"/a/{asked['id']}"))
     assert (await bob.decide(asked["id"], "reject")).status_code == 303
     assert (await runtime.seen(asked["id"]))["status"] == "rejected"
+
+
+async def test_whoever_has_changed_it_is_told_who_approves_it_then(under: Opening) -> None:
+    """Somebody else; they may still reject it."""
+    ruled = await under('edit = "yes"')
+    runtime, [ann, _] = await ruled.parties()
+    asked = await runtime.asked(**EDITABLE)
+    record(await ann.decide(asked, "edit", input=LESS))
+    for name, told in (("ann", True), ("bob", False)):
+        page = await (await Browser(ruled.h).signed_in(name)).get(f"/a/{asked['id']}")
+        assert ("You changed it. Somebody else has to approve your change." in words(page)) == told
+        assert ('value="approve"' in page.text) != told
+        assert 'value="reject"' in page.text
+
+
+async def test_a_card_is_another_once_the_outcome_is_there(under: Opening) -> None:
+    """A page that looks whether it is as it was is loaded anew."""
+    ruled = await under("quorum = 1")
+    runtime, [ann, _] = await ruled.parties()
+    asked = await runtime.asked()
+    record(await ann.decide(asked, "approve"))
+    record(await runtime.consume(asked, await runtime.token(asked["id"])))
+    browser = await Browser(ruled.h).signed_in("bob")
+    states = []
+    for _ in range(2):
+        page = (await browser.get(f"/a/{asked['id']}")).text
+        states += re.findall(r'data-state="([^"]+)"', page)
+        await runtime.report(asked["id"])
+    assert len(set(states)) == 2
 
 
 async def test_whose_approval_counts_no_more_can_give_it_anew(under: Opening) -> None:

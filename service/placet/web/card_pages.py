@@ -59,9 +59,10 @@ def card(
     approval = seen.approval
     shown = presented(session, seen, Budget.boundless() if is_whole else WHOLE)
     can_decide = approval.status is Status.PENDING and shown.digest is not None
-    has_approved = can_decide and said_by(session.caller, approval) is Verdict.APPROVE
+    said = said_by(session.caller, approval) if can_decide else None
+    has_approved, has_changed = said is Verdict.APPROVE, said is Verdict.EDIT
     proof = None
-    if can_decide and shown.can_approve_here and not has_approved:
+    if can_decide and shown.can_approve_here and not (has_approved or has_changed):
         proof = receipt(sealer, session.csrf, approval.ask.id, approval.digest, asked_again=False)
     return render(
         "card.html",
@@ -77,6 +78,7 @@ def card(
         afresh=_afresh(session, approval),
         receipt=proof,
         has_approved=has_approved,
+        has_changed=has_changed,
         lacking=shown.quorum.required - shown.quorum.approved,
         comment_rule=comment_rule(session.caller, approval),
         can_edit=can_decide and not has_approved and _why_not_edit(session, approval, shown) is None,
@@ -159,7 +161,7 @@ def _afresh(session: Session, approval: Approval) -> str | None:
 
 
 def _state(approval: Approval) -> str:
-    return state_of(approval.status, approval.digest, len(approval.votes))
+    return state_of(approval.status, approval.digest, len(approval.votes), approval.outcome is None)
 
 
 def _happened(seen: Seen, shown: Card) -> Happenings | None:
