@@ -3,6 +3,7 @@
 # [readme]
 import asyncio
 import os
+from uuid import uuid4
 
 from langchain.agents import create_agent
 
@@ -55,7 +56,7 @@ def refund(order: str, amount: int = 5) -> str:
 
 async def main() -> None:
     agent = create_agent(model, tools=[refund], checkpointer=InMemorySaver())
-    thread = RunnableConfig(configurable={"thread_id": "thread-1"})
+    thread = RunnableConfig(configurable={"thread_id": f"thread-{uuid4()}"})
     async with placet, hook:
         answer = await agent.ainvoke({"messages": [{"role": "user", "content": "Refund A-1042."}]}, thread)
         while command := await approvals.decided(answer):

@@ -27,18 +27,15 @@ def refund(order: str, amount: int = 5) -> str:
     return f"refunded {amount} of {order}"
 
 
-# [/readme]
-
-
 async def main() -> None:
-    """Call, and call again while that is what the answer asks for."""
-    async with placet, hook, Client(server) as client:
+    async with placet, hook, Client(server) as client:  # to serve it: await server.run_stdio_async()
         while True:
             answer = await client.call_tool("refund", {"order": "A-1042"})
             if (answer.structured_content or {}).get("code") != "APPROVAL_REQUIRED":
                 break
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(0.2)  # here in place of a model, which is told to call again
     print(*(getattr(each, "text", "") for each in answer.content))
 
 
 asyncio.run(main())
+# [/readme]

@@ -3,6 +3,7 @@
 # [readme]
 import asyncio
 import os
+from uuid import uuid4
 
 from agents import Agent, Runner, set_tracing_disabled
 
@@ -34,7 +35,7 @@ async def refund(order: str, amount: int = 5) -> str:
 async def main() -> None:
     agent = Agent(name="clerk", model=model, tools=[refund])
     async with placet, hook:
-        result = await Runner.run(agent, "Refund order A-1042.", context={"ticket": "T-7"})
+        result = await Runner.run(agent, "Refund order A-1042.", context={"ticket": f"T-{uuid4()}"})
         while result.interruptions:
             state = await approvals.answer(result)  # asks, and waits
             result = await Runner.run(agent, state)

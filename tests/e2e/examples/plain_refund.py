@@ -2,6 +2,7 @@
 
 # [readme]
 import os
+from uuid import uuid4
 
 from placet.client import Actor, Client
 from placet.client.hook import HookRefusal, SyncHook, Turn, during
@@ -15,7 +16,8 @@ def refund(order: str, amount: int = 5) -> str:
     return f"refunded {amount} of {order}"
 
 
-with placet, hook, during(Turn(actor=Actor(id="agent-7", kind="agent"), run="run-1", call_id="call-1")):
+agent, run = Actor(id="agent-7", kind="agent"), f"run-{uuid4()}"  # after a restart: the run's id as it was
+with placet, hook, during(Turn(actor=agent, run=run, call_id="call-1")):
     try:
         print(refund("A-1042"))
     except HookRefusal as refused:

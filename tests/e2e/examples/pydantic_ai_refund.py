@@ -19,9 +19,9 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 def script(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
     """In place of a model: it calls the tool, and then says what it was answered."""
-    last = messages[-1].parts[-1]
-    if isinstance(last, ToolReturnPart):
-        return ModelResponse([TextPart(f"I was told: {last.content}")])
+    told = [part for each in messages for part in each.parts if isinstance(part, ToolReturnPart)]
+    if told:
+        return ModelResponse([TextPart(f"I was told: {told[-1].content}")])
     return ModelResponse([ToolCallPart("refund", {"order": "A-1042"})])
 
 
