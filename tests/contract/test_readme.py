@@ -11,6 +11,8 @@ from msgspec.structs import fields
 
 from placet.application.commands import Create
 from placet.client import model_docs
+from placet.client.hook_options import Decorating
+from placet.client.questions import Terms
 from placet.domain.canonical import canonicalize, sha256_hex
 from placet.domain.error_docs import markdown_table
 from placet.domain.faces import GENERIC_MESSAGE
@@ -42,6 +44,13 @@ def test_the_table_of_members_has_all_that_a_question_can_say() -> None:
     assert sorted(rows) == sorted(Create.__struct_fields__)
     required = {name for name, row in rows.items() if row.endswith("| required |")}
     assert required == {field.name for field in fields(Create) if field.required}
+
+
+def test_the_table_of_options_has_all_that_a_hook_takes() -> None:
+    """Besides what a question can say."""
+    table = README.split("<!-- options -->\n")[1].split("<!-- /options -->")[0]
+    named = [row.split("`")[1] for row in table.strip().splitlines()[2:]]
+    assert sorted(named) == sorted(Decorating.__optional_keys__ - Terms.__optional_keys__)
 
 
 @pytest.fixture(scope="module")
