@@ -21,6 +21,7 @@ NAMES = (
     "outcome",
     "pass",
     "principals",
+    "refuse",
     "ring",
     "settle",
     "trim",
