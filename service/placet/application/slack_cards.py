@@ -82,7 +82,7 @@ class SlackCards:
             MessageGone: Somebody has deleted it.
         """
         shown, card = self._message(app, job, before.channel, before.nonce)
-        after = structs.replace(before, fingerprint=fingerprint(shown.blocks))
+        after = before.saying(fingerprint(shown.blocks))
         posted = Posted(channel=before.channel, ts=before.ts)
         if after != before:
             await self._api.update(app, posted, shown)

@@ -14,7 +14,7 @@ import secrets
 from typing import Final, Self
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from placet.domain.limits import ID_PATTERN
 from placet.domain.model import Verdict
@@ -32,7 +32,7 @@ _VALUE: Final = re.compile(
     rf"1\.([ar])\.({_NONCE})\.([0-9a-f]{{64}})\.([A-Za-z0-9_-]{{{_SEAL_CHARS}}})\.({ID_PATTERN})"
 )
 _REFERENCE: Final = re.compile(
-    rf"1/([CDG][A-Z0-9]{{1,31}})/([0-9]{{1,16}}\.[0-9]{{1,16}})/({_NONCE})/([0-9a-f]{{64}})/([01])"
+    rf"1/([CDG][A-Z0-9]{{1,31}})/([0-9]{{1,16}}\.[0-9]{{1,16}})/({_NONCE})/([0-9a-f]{{64}})/([0-9a-f]{{64}})?/([01])"
 )
 
 
@@ -44,6 +44,7 @@ class CardReference(Struct, frozen=True, kw_only=True):
         ts: The message's time, which names it there.
         nonce: What its buttons are bound to besides.
         fingerprint: Of the texts last posted (:func:`placet.channels.slack.texts.fingerprint`).
+        previous: Of the texts before these, if it was changed: a click may be on its way that was on them.
         is_reminded: Whether a reminder was said below it.
     """
 
@@ -51,12 +52,24 @@ class CardReference(Struct, frozen=True, kw_only=True):
     ts: str
     nonce: str
     fingerprint: str
+    previous: str = ""
     is_reminded: bool = False
 
     @property
     def text(self) -> str:
         """As a lane keeps it: one word."""
-        return f"1/{self.channel}/{self.ts}/{self.nonce}/{self.fingerprint}/{int(self.is_reminded)}"
+        said = f"{self.fingerprint}/{self.previous}"
+        return f"1/{self.channel}/{self.ts}/{self.nonce}/{said}/{int(self.is_reminded)}"
+
+    def saying(self, fingerprint: str) -> Self:
+        """The same message with these texts; itself where these are its own."""
+        if fingerprint == self.fingerprint:
+            return self
+        return structs.replace(self, fingerprint=fingerprint, previous=self.fingerprint)
+
+    def has_said(self, fingerprint: str) -> bool:
+        """Whether these are texts that somebody may have had before them who clicks just now."""
+        return fingerprint in {self.fingerprint, self.previous}
 
     @classmethod
     def of(cls, text: str) -> Self | None:
@@ -64,8 +77,15 @@ class CardReference(Struct, frozen=True, kw_only=True):
         match = _REFERENCE.fullmatch(text)
         if match is None:
             return None
-        channel, ts, nonce, fingerprint, reminded = match.groups()
-        return cls(channel=channel, ts=ts, nonce=nonce, fingerprint=fingerprint, is_reminded=reminded == "1")
+        channel, ts, nonce, fingerprint, previous, reminded = match.groups()
+        return cls(
+            channel=channel,
+            ts=ts,
+            nonce=nonce,
+            fingerprint=fingerprint,
+            previous=previous or "",
+            is_reminded=reminded == "1",
+        )
 
 
 class CardPlace(Struct, frozen=True, kw_only=True):

@@ -115,6 +115,18 @@ def test_a_lane_keeps_where_its_message_is(reminded: bool) -> None:  # noqa: FBT
     assert CardReference.of(kept.text) == kept
 
 
+def test_a_message_that_was_changed_has_said_both() -> None:
+    """What stands there, and what stood there just before; nothing else, and nothing where nothing did."""
+    changed = REFERENCE.saying("e0" * 32)
+    assert CardReference.of(changed.text) == changed
+    assert (changed.fingerprint, changed.previous) == ("e0" * 32, "f0" * 32)
+    assert changed.has_said("e0" * 32)
+    assert changed.has_said("f0" * 32)
+    assert not changed.saying("d0" * 32).has_said("f0" * 32)
+    assert REFERENCE.saying(REFERENCE.fingerprint) is REFERENCE
+    assert not REFERENCE.has_said("d0" * 32)
+
+
 @pytest.mark.parametrize("text", ["", "r 1", "2" + REFERENCE.text[1:], REFERENCE.text + "\n"])
 def test_a_lane_may_keep_nothing(text: str) -> None:
     """Before anything was posted, and where another release wrote it."""
