@@ -1,4 +1,4 @@
-"""The form for what somebody says to a rejection."""
+"""Forms for what somebody says to their decision, and what became of it."""
 
 from typing import Any, Final
 
@@ -7,6 +7,9 @@ from placet.channels.slack.words import plain
 
 REJECTION: Final = "placet.rejection"
 """The form's ``callback_id``."""
+APPROVAL: Final = "placet.approval"
+"""The same where an approval takes a comment."""
+FORMS: Final = frozenset({REJECTION, APPROVAL})
 COMMENT_BLOCK: Final = "placet.comment"
 COMMENT: Final = "placet.comment"
 COMMENT_MAX_CHARS: Final = 2_000
@@ -16,7 +19,7 @@ _HEADLINE_CHARS: Final = 300
 
 
 def rejection(private_metadata: str, *, headline: str, is_required: bool = False) -> dict[str, Any]:
-    """The view that asks for a comment.
+    """The view that asks for a comment on a rejection.
 
     Args:
         private_metadata: What comes back with it, as it is; the reader of the form does not see it.
@@ -26,15 +29,36 @@ def rejection(private_metadata: str, *, headline: str, is_required: bool = False
     Raises:
         ValueError: There is too much to bring back.
     """
+    return _form(REJECTION, "Reject", private_metadata, headline, is_required=is_required)
+
+
+def approval(private_metadata: str, *, headline: str) -> dict[str, Any]:
+    """The same for an approval that takes a comment."""
+    return _form(APPROVAL, "Approve", private_metadata, headline, is_required=True)
+
+
+def notice(text: str) -> dict[str, Any]:
+    """The view that says what became of a form, in words of ours, in place of it."""
+    return {
+        "type": "modal",
+        "title": plain("Not decided"),
+        "close": plain("Close"),
+        "blocks": [{"type": "section", "text": plain(text)}],
+    }
+
+
+def _form(
+    callback_id: str, verb: str, private_metadata: str, headline: str, *, is_required: bool
+) -> dict[str, Any]:
     if len(private_metadata) > METADATA_MAX_CHARS:
         raise ValueError(f"private_metadata takes at most {METADATA_MAX_CHARS} characters")
     what = BUDGET.within(headline, _HEADLINE_CHARS, of=len(headline))
     return {
         "type": "modal",
-        "callback_id": REJECTION,
+        "callback_id": callback_id,
         "private_metadata": private_metadata,
-        "title": plain("Reject"),
-        "submit": plain("Reject"),
+        "title": plain(verb),
+        "submit": plain(verb),
         "close": plain("Back"),
         "blocks": [
             {"type": "section", "text": plain(what)},
