@@ -41,6 +41,7 @@ def create_app(services: Services, settings: Settings) -> ASGIApp:
         consume=services.consume,
         report=services.report,
         feed=services.feed,
+        slack=services.slack_callback,
         limits=settings.limits,
     )
     hosts = Hosts(settings.server.accepted_hosts, services.clock)

@@ -36,7 +36,9 @@ from placet.application.rights import Rights
 from placet.application.rulebooks import Rulebooks, Source
 from placet.application.sessions import WebSessions
 from placet.application.sign_on import SignOn
+from placet.application.slack_callback import SlackCallback
 from placet.application.slack_cards import SlackCards
+from placet.application.slack_clicks import SlackClicks
 from placet.application.spread import Spreader
 from placet.application.statistics import ReadStatistics
 from placet.application.strangers import Strangers
@@ -104,6 +106,7 @@ class Services(Struct, frozen=True, kw_only=True):
     spreader: Spreader
     dispatcher: Dispatcher
     slack: SlackApi
+    slack_callback: SlackCallback
     metrics: Metrics
     clock: Clock
     exits: AsyncExitStack
@@ -171,6 +174,7 @@ async def open_services(
         exits.push_async_callback(services.configurations.close)
         exits.push_async_callback(services.sweeper.stop)
         exits.callback(services.slack.close)
+        exits.push_async_callback(services.slack_callback.close)
         exits.push_async_callback(services.dispatcher.stop)
         exits.push_async_callback(services.spreader.stop)
         return structs.replace(services, embedded=embedded, exits=exits.pop_all())
@@ -268,6 +272,13 @@ def _compose(
         spreader=spreader,
         dispatcher=dispatcher,
         slack=slack,
+        slack_callback=SlackCallback(
+            directory,
+            SlackClicks(approvals, seals, directory, decide, ring, refused=metrics.refusal),
+            slack,
+            clock,
+            failed=metrics.failed_authentication,
+        ),
         metrics=metrics,
         clock=clock,
         exits=AsyncExitStack(),

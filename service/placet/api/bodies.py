@@ -25,7 +25,12 @@ TOKEN_ROOM_BYTES = TOKEN_MAX_CHARS + 1024
 """What a body that carries a token may have on top: whatever could be asked can be consumed, token,
 execution id and all."""
 
-_MEDIA_TYPE = re.compile(r'application/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?', re.IGNORECASE)
+JSON = re.compile(r'application/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?', re.IGNORECASE)
+"""The media type of whatever the API takes."""
+FORM = re.compile(
+    r'application/x-www-form-urlencoded[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?', re.IGNORECASE
+)
+"""That of what Slack sends."""
 _LENGTH_MAX_DIGITS = 15
 _BOUND = frozenset({"input", "context"})
 _BATCH_ENVELOPE = 3
@@ -39,11 +44,18 @@ class HungUp(Exception):  # noqa: N818 - an event, not an error: nobody is left 
     """The client has gone before its request was complete."""
 
 
-async def read(receive: Receive, header: Header, most_bytes: int, *, optional: bool) -> bytes:
-    """The bytes of a JSON body, ``b""`` for an optional one that is not there.
+async def read(
+    receive: Receive,
+    header: Header,
+    most_bytes: int,
+    *,
+    optional: bool,
+    media: re.Pattern[str] = JSON,
+) -> bytes:
+    """The bytes of a body, ``b""`` for an optional one that is not there.
 
     Raises:
-        UnsupportedMediaType: Not ``application/json``, or not in UTF-8, or in a content coding, or in a
+        UnsupportedMediaType: Not of the ``media`` type, or not in UTF-8, or in a content coding, or in a
             transfer coding beside chunked, which nobody here would undo (RFC 9112 §6.1).
         InputTooLarge: More than ``most_bytes``, announced or sent.
         InputInvalid: It did not arrive in time.
@@ -54,7 +66,7 @@ async def read(receive: Receive, header: Header, most_bytes: int, *, optional: b
     nothing = length in {None, "0"} and transfer is None
     if not (optional and nothing and media_type is None) and (
         media_type is None
-        or not _MEDIA_TYPE.fullmatch(media_type)
+        or not media.fullmatch(media_type)
         or header(b"content-encoding") is not None
         or (transfer is not None and transfer.lower() != "chunked")
     ):

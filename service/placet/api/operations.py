@@ -17,6 +17,7 @@ from placet.application.feed import Feed
 from placet.application.query import Filters, ReadApprovals, Seen
 from placet.application.report import ReportExecution
 from placet.application.request import RequestApproval
+from placet.application.slack_callback import SlackCallback
 from placet.application.standing import standing_of
 from placet.application.views import Sight, link_of, pending_body, record_view, sight_of, trail_view
 from placet.domain.error_terms import Issue
@@ -40,6 +41,7 @@ class UseCases(Struct, frozen=True, kw_only=True):
     consume: ConsumeApproval
     report: ReportExecution
     feed: Feed
+    slack: SlackCallback
     limits: Limits
 
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from placet.api import operations
 from placet.api.call import Answer, Call
+from placet.api.callbacks import CALLBACKS, Callback
 from placet.api.queries import EventsQuery, ListQuery, NoQuery, ReadQuery
 from placet.application import commands
 from placet.domain.errors import MethodNotAllowed, RouteNotFound
@@ -217,9 +218,9 @@ ROUTES: tuple[Route, ...] = (
 class Router:
     """Finds routes by path and method."""
 
-    def __init__(self, routes: tuple[Route, ...] = ROUTES) -> None:
-        self._plain: dict[str, dict[str, Route]] = {}
-        self._patterns: list[tuple[re.Pattern[str], dict[str, Route]]] = []
+    def __init__(self, routes: tuple[Route | Callback, ...] = (*ROUTES, *CALLBACKS)) -> None:
+        self._plain: dict[str, dict[str, Route | Callback]] = {}
+        self._patterns: list[tuple[re.Pattern[str], dict[str, Route | Callback]]] = []
         for route in routes:
             if "{" not in route.path:
                 self._plain.setdefault(route.path, {})[route.method] = route
@@ -231,7 +232,7 @@ class Router:
                 self._patterns.append((pattern, known := {}))
             known[route.method] = route
 
-    def find(self, method: str, path: str) -> tuple[Route, Mapping[str, str]]:
+    def find(self, method: str, path: str) -> tuple[Route | Callback, Mapping[str, str]]:
         """The route and its path parameters; HEAD finds what GET does.
 
         Raises:

@@ -13,6 +13,7 @@ from typing import Any
 from placet.api import bodies, queries
 from placet.api.bodies import HungUp, Receive
 from placet.api.call import Answer, Call, problem
+from placet.api.callbacks import Arrival, Callback
 from placet.api.hosts import Hosts
 from placet.api.operations import UseCases
 from placet.api.routes import Route, Router
@@ -86,7 +87,7 @@ class Transport:
             try:
                 route, parameters = self._find(scope, headers.get(b"host"))
                 name = route.name
-                answer = await self._serve(route, parameters, scope, headers, receive)
+                answer = await self._answer(route, parameters, scope, headers, receive)
             except HungUp:
                 return
             except PlacetError as error:
@@ -104,9 +105,23 @@ class Transport:
             else:
                 _log.debug("call", extra={"route": name, "status": answer.status, "code": answer.code})
 
-    def _find(self, scope: Scope, host: str | None) -> tuple[Route, Mapping[str, str]]:
+    def _find(self, scope: Scope, host: str | None) -> tuple[Route | Callback, Mapping[str, str]]:
         self._hosts.check(host)
         return self._router.find(scope["method"], scope["path"])
+
+    async def _answer(
+        self,
+        route: Route | Callback,
+        parameters: Mapping[str, str],
+        scope: Scope,
+        headers: Mapping[bytes, str],
+        receive: Receive,
+    ) -> Answer:
+        if isinstance(route, Route):
+            return await self._serve(route, parameters, scope, headers, receive)
+        came_s = self._clock.monotonic_s()
+        arrival = Arrival(path=parameters, header=headers.get, receive=receive, began_s=came_s)
+        return await route.take(self._use, arrival)
 
     async def _serve(
         self,

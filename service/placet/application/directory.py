@@ -253,6 +253,11 @@ class Directory:
         self._proven = {proof: known for proof, known in self._proven.items() if known.tenant != tenant}
 
     @property
+    def slack_apps(self) -> tuple[SlackApp, ...]:
+        """The Slack apps of all tenants, by this replica's files."""
+        return tuple(self._rulebooks.own.slack.values())
+
+    @property
     def sign_ins(self) -> tuple[Issuer, ...]:
         """The issuers that sign people in on the pages, of whichever tenant, by this replica's files."""
         return tuple(each for each in self._rulebooks.own.issuers.values() if each.sign_in is not None)

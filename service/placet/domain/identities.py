@@ -12,7 +12,7 @@ from msgspec import UNSET, Struct, structs
 from placet.domain.identity import fold
 from placet.domain.last_words import LastWords
 from placet.domain.model import Ask, Person, Vote
-from placet.domain.people import Issuer, People
+from placet.domain.people import Issuer, Member, People
 from placet.domain.principals import Approver, Client, Principal
 from placet.domain.tally import Tally
 from placet.domain.voters import (
@@ -187,7 +187,7 @@ class Identities(Struct, frozen=True, kw_only=True):
         if vote.channel != CHANNEL_SLACK and person_id in self.approvers:
             return _showing(self.approvers[person_id], vote)
         # Over the API there is no other way in than a credential of one's own or an issuer's word.
-        is_there = vote.channel == CHANNEL_SLACK and member is not None and member.slack
+        is_there = vote.channel == CHANNEL_SLACK and member is not None and _is_user(member, vote.credential)
         return Approver(tenant=self.tenant, id=person_id) if is_there else None
 
     def signed_in(self, person_id: str) -> Approver | None:
@@ -195,6 +195,11 @@ class Identities(Struct, frozen=True, kw_only=True):
         member = self.people.member(self.tenant, person_id)
         nobody = None if member is None else Approver(tenant=self.tenant, id=member.id)
         return self.approvers.get(person_id, nobody)
+
+
+def _is_user(member: Member, credential: str | None) -> bool:
+    """Whether somebody has the account of Slack that they decided with, or any where that is not known."""
+    return any(credential in {None, user.text} for user in member.slack)
 
 
 def _showing(principal: Principal | None, vote: Vote) -> Principal | None:

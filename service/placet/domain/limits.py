@@ -83,6 +83,15 @@ SESSION_LONGEST_MS: Final = 90 * _DAY_MS
 """No session can be set to last longer, and so no mark of whom an operator has signed out has to."""
 SIGN_IN_LINK_MS: Final = 5 * _MINUTE_MS
 """How long a printed sign-in link can be used."""
+SLACK_BODY_MAX_BYTES: Final = 256 * _KIB
+"""What Slack sends with a click holds all of the message, and each of its characters may take nine bytes."""
+SLACK_ACK_S: Final = 2.5
+"""Within this time a click is acknowledged, whatever store and Slack do: after three seconds Slack gives up
+(https://docs.slack.dev/interactivity/handling-user-interaction#acknowledgment_response)."""
+SLACK_PATIENCE_S: Final = 10.0
+"""How long a click is worked on at most; then it isn't certain whether it counted, and its author is told."""
+SLACK_TASKS_MAX: Final = 512
+"""What one process has under way for clicks at a time; whoever clicks then has to click again."""
 BATCH_MAX_ITEMS: Final = 100
 """Decisions in one `POST /v1/decisions` (design §4)."""
 CURSOR_MAX_CHARS: Final = 512

@@ -117,6 +117,11 @@ class SlackUser(Struct, frozen=True, kw_only=True):
     team: str
     user: str
 
+    @property
+    def text(self) -> str:
+        """Both in one word: what a vote names as shown."""
+        return f"{self.team}/{self.user}"
+
 
 class Member(Struct, frozen=True, kw_only=True):
     """A person in the directory. ``owns`` are the services and clients that act on their responsibility."""
