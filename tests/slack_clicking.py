@@ -30,8 +30,9 @@ class Clicking(Bench):
     async def send(self, handed: Handed, **headers: str) -> httpx.Response:
         """Have Slack send something."""
         sent, body = handed
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return await self.h.http.post("/v1/callbacks/slack", content=body, headers={**sent, **named})
+        named = httpx.Headers(sent)
+        named.update({name.replace("_", "-"): value for name, value in headers.items()})
+        return await self.h.http.post("/v1/callbacks/slack", content=body, headers=named)
 
     async def settled(self) -> list[str]:
         """Wait until nobody is being answered: what was said to those who clicked, and to nobody else."""

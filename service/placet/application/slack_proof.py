@@ -15,7 +15,7 @@ from placet.application.slack_messages import CardReference, Pressed
 from placet.channels.slack.interactions import Who
 from placet.domain.chat import SlackApp
 from placet.domain.deliveries import SLACK, Delivery, DeliveryState
-from placet.domain.errors import ApprovalInputMismatch, ApprovalResumeMismatch
+from placet.domain.machine import Ruling
 from placet.domain.model import Approval
 from placet.domain.people import SlackUser
 from placet.domain.principals import Approver
@@ -82,10 +82,10 @@ class SlackProof:
         )
         fault = _fault_of(app, approval, meant)
         if fault is not None:
-            await self._record(approval, ApprovalInputMismatch.code, named)
+            await self._record(approval, Ruling.MISMATCH, named)
             raise Refused(fault)
         if member is None:
-            await self._record(approval, ApprovalResumeMismatch.code, named)
+            await self._record(approval, Ruling.MISSING, named)
             raise Refused(words.STRANGER)
         caller = Caller(
             principal=Approver(tenant=app.tenant, id=member.id, display_name=member.name),
@@ -96,9 +96,9 @@ class SlackProof:
         )
         return caller, approval
 
-    async def _record(self, approval: Approval, code: str, who: codec.Who) -> None:
-        self._told(code)
-        await self._store.refuse(approval.ask.tenant, approval.ask.id, codec.Refused(code), who)
+    async def _record(self, approval: Approval, ruling: Ruling, who: codec.Who) -> None:
+        self._told(codec.refused_of(ruling).code)
+        await self._store.refuse(approval.ask.tenant, approval.ask.id, ruling, who)
 
 
 def _fault_of(app: SlackApp, approval: Approval, meant: Meant) -> str | None:

@@ -16,7 +16,7 @@ from placet.domain.model import Ask
 from placet.store import keys
 from placet.store.attempts import Ballot, Creation, Spending
 from placet.store.clock import Lag, Lags
-from placet.store.codec import Refused, Report, Spent, Who, encode, person_mark
+from placet.store.codec import Report, Spent, Who, encode, person_mark
 from placet.store.link import Argument, Link, Reply
 from placet.store.record import Record
 
@@ -251,14 +251,14 @@ class Approvals:
             *self._keep,
         )
 
-    async def refuse(self, tenant: str, approval_id: str, refused: Refused, who: Who) -> Answer:
+    async def refuse(self, tenant: str, approval_id: str, ruling: Ruling, who: Who) -> Answer:
         """Have the log say that an attempt was refused which no script judged. Rulings: ok, missing."""
         return await self._judge(
             "refuse",
             tenant,
             None,
             approval_id,
-            refused.word,
+            ruling,
             encode(who),
             *self._keep,
         )

@@ -145,6 +145,7 @@ async def test_every_call_hands_over_what_its_head_tells() -> None:
         store.waiting("default", limit=1, most=1, epoch=0),
         store.decide("default", ask.id, a_ballot(ask), epoch=0),
         store.cancel("default", ask.id, Who(by="runtime"), admin=False, sees=False, epoch=0),
+        store.refuse("default", ask.id, Ruling.MISMATCH, Who(by="ann")),
         store.consume("default", ask.id, a_spending(ask), epoch=0),
         store.report("default", ask.id, "exec-1", report, sees=False, epoch=0),
         store.sweep("default", limit=1),
