@@ -160,7 +160,9 @@ class SlackCallback:
 
     async def _is_done(self, judged: asyncio.Task[Any], within_s: float) -> bool:
         """Wait for it, for so long."""
-        timer = asyncio.ensure_future(sleep(self._clock, max(within_s, 0.0)))
+        if within_s <= 0:
+            return judged.done()
+        timer = asyncio.ensure_future(sleep(self._clock, within_s))
         try:
             await asyncio.wait({judged, timer}, return_when=asyncio.FIRST_COMPLETED)
         finally:
