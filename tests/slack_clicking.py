@@ -13,6 +13,7 @@ from tests.harness import record
 from tests.rulefiles import DIRECTORY
 from tests.slack_bench import TELLS, Bench, bench
 from tests.slack_fake import TEAM, USER, Handed, SlackMessage
+from tests.slack_rules import view_faults
 
 ANN, BOB, DANA, STRANGER = USER, "U0B0B0B0B", "U0DANA000", "U0N0B0DY0"
 """In the treasury the first two, dana in another group; nobody knows the last."""
@@ -75,7 +76,9 @@ class Clicking(Bench):
         answer = await self.send(self.slack.submit(view, comment, user=user, change=change))
         assert answer.status_code == 200, answer.text
         assert await self.settled() == []
-        return answer.json() if answer.content else None
+        told = answer.json() if answer.content else None
+        assert told is None or "view" not in told or view_faults(told["view"]) == []
+        return told
 
     async def status(self, asked: dict[str, Any]) -> str:
         """How an approval stands."""

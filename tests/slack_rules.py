@@ -172,7 +172,9 @@ def _input(block: Any) -> Iterator[str]:
 def view_faults(view: Any) -> list[str]:
     """Why Slack would not open this modal."""
     found = [f"[ERROR] {name} is required" for name in ("type", "title", "blocks") if name not in view]
-    for name in ("title", "submit", "close"):
+    asks = any(isinstance(each, dict) and each.get("type") == "input" for each in view.get("blocks", []))
+    needed = {"title", *({"submit"} if asks else ()), *(name for name in ("submit", "close") if name in view)}
+    for name in sorted(needed):
         found += [
             f"[ERROR] {why} [json-pointer:/view/{name}]" for why in _text(view.get(name), 24, "plain_text")
         ]

@@ -45,6 +45,7 @@ MADE: dict[str, tuple[str, calls.Call[Any]]] = {
 """The call that makes each operation, and the client's verb for it."""
 
 LEFT_OUT = {
+    "slack_callback": "Slack's, whose signature it takes",
     "healthz": "for whoever runs the service: a process supervisor",
     "readyz": "likewise: a load balancer",
     "openapi": "for those who make clients",

@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped] # it
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from placet.api import documents
+from placet.api.callbacks import CALLBACKS
 from placet.api.openapi import document, text
 from placet.api.routes import ROUTES, Route
 from placet.domain.errors import TABLE
@@ -134,7 +135,8 @@ def test_every_body_and_every_json_answer_has_an_example() -> None:
 def test_every_route_is_described_and_nothing_else_under_v1() -> None:
     """The route table and the document are the same set of calls."""
     described = {(method, path) for method, path, _ in operations() if path.startswith("/v1/")}
-    assert described == {(route.method, route.path) for route in ROUTES}
+    routes = {(route.method, route.path) for route in ROUTES}
+    assert described == routes | {(callback.method, callback.path) for callback in CALLBACKS}
 
 
 def test_every_public_document_is_described(tmp_path: Path) -> None:

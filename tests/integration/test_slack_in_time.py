@@ -207,11 +207,12 @@ async def test_a_form_that_slack_does_not_show_is_told(desk: Clicking) -> None:
     ["https://evil.example/x", "http://169.254.169.254/", "", "https://hooks.slack.com.evil.example/", "x"],
 )
 async def test_nobody_is_answered_elsewhere(
-    desk: Clicking, url: str, caplog: pytest.LogCaptureFixture
+    desk: Clicking, url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """An address that is not Slack's is not called, whatever signed it; what was decided counts."""
     asked, message = await desk.shown()
-    desk.h.services.slack.answer = refused = _Calls(desk.h.services.slack.answer)  # type: ignore[method-assign]
+    refused = _Calls(desk.h.services.slack.answer)
+    monkeypatch.setattr(desk.h.services.slack, "answer", refused)
 
     def change(payload: dict[str, Any]) -> None:
         payload["response_url"] = url

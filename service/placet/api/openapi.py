@@ -7,6 +7,7 @@ import json
 import re
 import sys
 
+from placet.api import openapi_callbacks as callbacks
 from placet.api import openapi_errors as errors
 from placet.api import openapi_examples as examples
 from placet.api import openapi_parts as parts
@@ -66,7 +67,7 @@ def document(server_url: str | None, limits: Limits | None = None) -> Object:
         },
         "servers": [{"url": server_url or "/"}],
         "tags": [{"name": name, "description": description} for name, description in TAGS.items()],
-        "paths": {**paths, **public.paths()},
+        "paths": {**paths, **callbacks.paths(), **public.paths()},
         "components": {
             "schemas": schemas.components(limits),
             "responses": errors.shared_responses(),

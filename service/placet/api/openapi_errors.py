@@ -80,6 +80,20 @@ def public_answers() -> dict[str, Object]:
     }
 
 
+def callback_answers() -> dict[str, Object]:
+    """The error responses of a callback."""
+    malformed = examples.malformed()
+    way = Refusal(
+        name="INPUT_INVALID.malformed",
+        code=malformed.code,
+        status=malformed.status,
+        problem=malformed.problem(),
+    )
+    shared = ("UNAUTHENTICATED", *_OF_BODIES, "HOST_NOT_ALLOWED", "RATE_LIMITED", "INTERNAL_ERROR")
+    found = {str(DOCS[code].statuses[0]): {"$ref": f"#/components/responses/{code}"} for code in shared}
+    return dict(sorted({**found, str(way.status): _response([way])}.items()))
+
+
 def shared_responses() -> dict[str, Object]:
     """What :func:`answers` refers to, by code; and what a wrong method gets at any path."""
     return {code: _response([_usual(code)]) for code in TABLE if code in _SHARED}

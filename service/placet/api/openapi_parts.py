@@ -38,6 +38,14 @@ SECURITY_SCHEMES: Object = {
             "directory gave them."
         ),
     },
+    "slack": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "X-Slack-Signature",
+        "description": (
+            "Slack's signature, with `X-Slack-Request-Timestamp`: for its callback, and for nothing else."
+        ),
+    },
 }
 
 PARAMETERS: Object = {

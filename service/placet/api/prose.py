@@ -22,6 +22,7 @@ TAGS: Mapping[str, str] = MappingProxyType(
         "Read": "Look at approvals, or wait for one to be decided.",
         "Decide": "The approver's side.",
         "Execute": "The tool's side after a decision: spend the grant, report what came of it.",
+        "Callbacks": "What other systems call, with a signature in place of a credential.",
         "Service": "Public documents, without a credential.",
     }
 )

@@ -13,6 +13,7 @@ from placet.domain.errors import TABLE
 
 _JSON = "application/json"
 _PROBLEM = "application/problem+json"
+_BEARERS = frozenset({"client", "approver"})
 _CODES = {code: f"/errors/{code}" for code in TABLE}
 """Where each error code is explained."""
 
@@ -62,7 +63,10 @@ class Reference:
     def _credentials(self) -> Markup:
         schemes = self._document["components"]["securitySchemes"]
         rows = ((name, inline(scheme["description"])) for name, scheme in schemes.items())
-        how = "Calls under `/v1` carry `Authorization: Bearer` with a credential, and nothing else counts."
+        how = (
+            "Calls under `/v1` carry `Authorization: Bearer` with a credential, and nothing else counts."
+            " Callbacks carry a signature instead."
+        )
         return el(
             "section",
             el("h2", "Credentials"),
@@ -84,7 +88,7 @@ class Reference:
         ]
         if listed:
             words += [el("h4", "Parameters"), parameters(self._schemas, listed)]
-        if "requestBody" in operation:
+        if _JSON in operation.get("requestBody", {}).get("content", {}):
             schema = operation["requestBody"]["content"][_JSON]["schema"]
             words += [
                 el("h4", "Body"),
@@ -120,7 +124,7 @@ class Reference:
 
     def _examples(self, method: str, path: str, operation: Object, listed: list[Object]) -> Iterator[Markup]:
         content = operation.get("requestBody", {}).get("content", {_JSON: {}})
-        bodies = list(content[_JSON].get("examples", {}).values())
+        bodies = list(content.get(_JSON, {}).get("examples", {}).values())
         yield el("h4", "Example")
         yield el("pre", code(_curl(method, path, operation, listed, bodies)))
         for body in bodies[1:]:
@@ -189,7 +193,7 @@ def _curl(method: str, path: str, operation: Object, listed: list[Object], bodie
         path = path.replace(f"{{{name}}}", value)
     target = f"$PLACET_URL{path}?{query}" if query else f"$PLACET_URL{path}"
     lines = [f'curl "{target}"' if method == "GET" else f'curl -X {method} "{target}"']
-    if operation["security"]:
+    if any(_BEARERS.intersection(each) for each in operation["security"]):
         lines.append('-H "Authorization: Bearer $PLACET_TOKEN"')
     if "Idempotency-Key" in shown:
         lines.append(f'-H "Idempotency-Key: {shown["Idempotency-Key"]}"')

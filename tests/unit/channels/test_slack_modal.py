@@ -4,7 +4,16 @@ from typing import Any
 
 import pytest
 
-from placet.channels.slack.modal import COMMENT, COMMENT_BLOCK, REJECTION, comment_of, rejection
+from placet.channels.slack.modal import (
+    APPROVAL,
+    COMMENT,
+    COMMENT_BLOCK,
+    REJECTION,
+    approval,
+    comment_of,
+    notice,
+    rejection,
+)
 from tests.slack_rules import view_faults
 
 
@@ -17,6 +26,25 @@ def test_it_asks_for_a_comment_that_the_agent_reads() -> None:
     assert said["text"]["text"] == "orders.refund acts on &lt;!here&gt;"
     assert asked["hint"]["text"] == "The agent that asked reads it, and so may whoever runs it."
     assert (asked["element"]["max_length"], asked["optional"]) == (2_000, True)
+
+
+def test_an_approval_may_take_one() -> None:
+    """Then it can't be sent without."""
+    view = approval("v1.metadata", headline="orders.refund acts")
+    assert view_faults(view) == []
+    assert (view["callback_id"], view["title"]["text"], view["submit"]["text"]) == (
+        APPROVAL,
+        "Approve",
+        "Approve",
+    )
+    assert view["blocks"][1]["optional"] is False
+
+
+def test_it_says_what_became_of_it() -> None:
+    """In place of the form."""
+    view = notice("Nothing was decided. It expired before your decision came.")
+    assert view_faults(view) == []
+    assert view["blocks"][0]["text"]["text"].startswith("Nothing was decided.")
 
 
 def test_a_rule_may_want_one() -> None:
