@@ -17,7 +17,7 @@ from placet.domain.people import STRANGER_PREFIX, Issuer, Member
 from placet.domain.principals import Approver, Client, Scope
 from placet.domain.rules import Terms
 from placet.domain.tally import Tally
-from placet.domain.voters import CHANNEL_API, CHANNEL_WEB, Voter
+from placet.domain.voters import CHANNEL_API, CHANNEL_SLACK, CHANNEL_WEB, Voter
 from placet.domain.vouched import Vouched
 
 _COMMENT = "explained"  # what a decision may need, and whoever decides can give
@@ -173,10 +173,7 @@ def _bridges(authority: Authority) -> Iterator[Client]:
 
 
 def _ways_in(authority: Authority, person_id: str) -> Iterator[tuple[Voter, bool]]:
-    """A person as each way in makes them, and whether it takes a credential of their own; that one first.
-
-    A user of Slack in the directory is no way in: nothing here takes decisions from there yet.
-    """
+    """A person as each way in makes them, and whether it takes a credential of their own; that one first."""
     member = authority.people.member(authority.tenant, person_id)
     nobody_yet = Approver(tenant=authority.tenant, id=person_id)
     oneself = authority.voter(authority.approvers.get(person_id, nobody_yet))
@@ -184,6 +181,8 @@ def _ways_in(authority: Authority, person_id: str) -> Iterator[tuple[Voter, bool
     on_the_web = _on_the_web(authority, oneself, member)
     if on_the_web is not None:
         yield on_the_web, not authority.sign_ins
+    if authority.in_slack and member is not None and member.slack:
+        yield structs.replace(authority.voter(nobody_yet), channel=CHANNEL_SLACK), False
     for bridge in _bridges(authority):
         bridged = authority.voter(bridge, person_id)
         if person_id in bridge.people or not bridged.groups.isdisjoint(bridge.groups):

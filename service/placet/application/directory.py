@@ -108,6 +108,8 @@ class Snapshot(Struct, frozen=True, kw_only=True):
         live = [each for each in principals if each.keys]
         clients = {each.name: each for each in live if isinstance(each, Client)}
         approvers = {each.id: each for each in live if isinstance(each, Approver)}
+        apps = () if rulebook is None else rulebook.slack.values()
+        slack = {app.team: app for app in apps if app.tenant == tenant}
         rules = (
             None
             if rulebook is None
@@ -118,10 +120,10 @@ class Snapshot(Struct, frozen=True, kw_only=True):
                 people=rulebook.people,
                 policies=rulebook.policies,
                 issuers=rulebook.issuers,
+                in_slack=bool(slack),
                 retired=tuple(each for each in principals if isinstance(each, Client) and not each.keys),
             )
         )
-        apps = () if rulebook is None else rulebook.slack.values()
         return cls(
             epoch=epoch,
             clients=clients,
@@ -129,7 +131,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
             by_key={key.kid: each for each in live if not isinstance(each, Endpoint) for key in each.keys},
             rules=rules,
             endpoints={each.name: each for each in live if isinstance(each, Endpoint)},
-            slack={app.team: app for app in apps if app.tenant == tenant},
+            slack=slack,
         )
 
     @property

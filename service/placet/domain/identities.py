@@ -35,6 +35,7 @@ class Identities(Struct, frozen=True, kw_only=True):
         approvers: Those with a live credential, by id.
         people: The operator's directory.
         issuers: Those that say who people are, by ``iss``; only those of this tenant count.
+        in_slack: Whether people are asked in Slack, through an app of the tenant's.
         retired: Clients without a live credential: their owners still stand behind what they do.
     """
 
@@ -43,6 +44,7 @@ class Identities(Struct, frozen=True, kw_only=True):
     approvers: Mapping[str, Approver]
     people: People
     issuers: Mapping[str, Issuer] = MappingProxyType({})
+    in_slack: bool = False
     retired: tuple[Client, ...] = ()
 
     @property
@@ -187,7 +189,8 @@ class Identities(Struct, frozen=True, kw_only=True):
         if vote.channel != CHANNEL_SLACK and person_id in self.approvers:
             return _showing(self.approvers[person_id], vote)
         # Over the API there is no other way in than a credential of one's own or an issuer's word.
-        is_there = vote.channel == CHANNEL_SLACK and member is not None and _is_user(member, vote.credential)
+        clicked = vote.channel == CHANNEL_SLACK and self.in_slack
+        is_there = clicked and member is not None and _is_user(member, vote.credential)
         return Approver(tenant=self.tenant, id=person_id) if is_there else None
 
     def signed_in(self, person_id: str) -> Approver | None:

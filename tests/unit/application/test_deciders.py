@@ -201,16 +201,22 @@ def test_a_token_is_a_credential_where_the_issuer_has_an_audience(
     assert (decider.channels, decider.would, decider.signs_in) == (channels, would, signs_in)
 
 
-def test_a_user_of_slack_is_no_way_in() -> None:
-    """There is none yet: who may decide only there can't."""
+@pytest.mark.parametrize("in_slack", [True, False])
+def test_a_user_of_slack_decides_there(*, in_slack: bool) -> None:
+    """Where the tenant has an app: without one, who may decide only there can't."""
     member = Member(
         tenant="default",
         id="amy",
         groups=frozenset({"treasury"}),
         slack=(SlackUser(team="T1", user="U1"),),
     )
-    found = explained(of_team(a_rule(channels=frozenset({"slack"})), people=People([member])))
-    assert why_not(found, "amy") == "has no way in through slack"
+    rule = a_rule(channels=frozenset({"slack"}))
+    found = explained(of_team(rule, people=People([member]), in_slack=in_slack))
+    if in_slack:
+        [decider] = [each for each in found.deciders if each.id == "amy"]
+        assert (decider.channels, decider.would, decider.why_not) == (("slack",), (), None)
+    else:
+        assert why_not(found, "amy") == "has no way in through slack"
 
 
 def test_strangers_sign_in_for_a_decision() -> None:

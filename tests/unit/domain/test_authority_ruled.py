@@ -314,8 +314,24 @@ def a_vote(ask: Ask, person_id: str, channel: str = "api") -> Vote:
 )
 def test_a_vote_stands_as_long_as_the_way_it_came(channel: str, member: Member, *, still: bool) -> None:
     """A person whose user of Slack was taken out of the directory did not come by another."""
-    authority, ask = ruled(a_rule(), people=(member,)), an_ask()
+    authority, ask = ruled(a_rule(), people=(member,), in_slack=True), an_ask()
     refusal = authority.judge_grant(ask, tallied(a_vote(ask, "ann", channel)))
+    assert told(refusal) == (None if still else ("FORBIDDEN", "approver-no-longer-entitled"))
+
+
+@pytest.mark.parametrize(
+    ("credential", "in_slack", "still"),
+    [("T1/U1", True, True), ("T2/U2", True, True), ("T1/U1", False, False), ("T1/U9", True, False)],
+)
+def test_a_click_stands_as_long_as_the_account_it_came_from(
+    credential: str, *, in_slack: bool, still: bool
+) -> None:
+    """And as long as there is an app that it could come through."""
+    users = (SlackUser(team="T1", user="U1"), SlackUser(team="T2", user="U2"))
+    authority = ruled(a_rule(), people=(structs.replace(ANN, slack=users),), in_slack=in_slack)
+    ask = an_ask()
+    vote = structs.replace(a_vote(ask, "ann", CHANNEL_SLACK), credential=credential)
+    refusal = authority.judge_grant(ask, tallied(vote))
     assert told(refusal) == (None if still else ("FORBIDDEN", "approver-no-longer-entitled"))
 
 
