@@ -334,6 +334,18 @@ async def test_a_message_that_says_something_else_decides_nothing(
     assert await desk.status(asked) == "pending"
 
 
+@pytest.mark.parametrize("member", ["attachments", "files"])
+async def test_nothing_hangs_on_a_card(desk: Clicking, member: str) -> None:
+    """What somebody with the app's token has put below it says something else as well."""
+    asked, message = await desk.shown()
+
+    def change(payload: dict[str, Any]) -> None:
+        payload["message"][member] = [{"text": "Already checked by Bob."}]
+
+    assert await desk.press(message, change=change) == [words.NOT_THE_WORDS]
+    assert await desk.status(asked) == "pending"
+
+
 async def test_a_card_that_is_just_being_changed_is_no_alarm(
     desk: Clicking, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -180,7 +180,7 @@ class SlackCallback:
         apps = self._directory.slack_apps
         files = dict.fromkeys(file for app in apps for file in app.signing_secret_files)
         held = {file: secret for file in files if (secret := self._secret(file)) is not None}
-        fitting = signing.signers(held.values(), body, timestamp, signature, self._clock.now_ms())
+        fitting = signing.signers(set(held.values()), body, timestamp, signature, self._clock.now_ms())
         found = frozenset(file for file, secret in held.items() if secret in fitting)
         if not found:
             self._failed("refused")

@@ -160,7 +160,7 @@ class SlackClicks:
             _alarm("a button in Slack was not made for its place", app, click.channel, click.ts)
             raise Refused(words.NOT_OURS)
         meant = Meant(
-            pressed=pressed, channel=click.channel, ts=click.ts, fingerprint=fingerprint(click.blocks)
+            pressed=pressed, channel=click.channel, ts=click.ts, fingerprint=fingerprint(click.shown)
         )
         caller, approval = await self._prove(snapshot, app, click.who, meant)
         if _asks(caller, approval, pressed):

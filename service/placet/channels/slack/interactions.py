@@ -44,7 +44,7 @@ class Click(Struct, frozen=True, kw_only=True):
         value: What it carries.
         channel: The conversation of the message.
         ts: The message.
-        blocks: Its blocks, as Slack has them.
+        shown: Its blocks, as Slack has them, and whatever else hangs on it.
         trigger: What a form can be opened with, for a moment.
         response_url: Where the person can be answered.
     """
@@ -55,7 +55,7 @@ class Click(Struct, frozen=True, kw_only=True):
     value: str
     channel: str
     ts: str
-    blocks: Any
+    shown: list[Any]
     trigger: str
     response_url: str
 
@@ -118,6 +118,8 @@ class _Container(Struct):
 class _Message(Struct):
     ts: _Ts
     blocks: list[Any]
+    attachments: list[Any] = []
+    files: list[Any] = []
 
 
 class _Clicked(Struct):
@@ -179,7 +181,7 @@ def _click(place: Place, found: _Clicked) -> Click:
         value=action.value,
         channel=container.channel_id,
         ts=container.message_ts,
-        blocks=message.blocks,
+        shown=[*message.blocks, *message.attachments, *message.files],
         trigger=found.trigger_id,
         response_url=found.response_url,
     )
