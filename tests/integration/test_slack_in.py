@@ -11,6 +11,7 @@ import pytest
 from redis.asyncio import Redis
 
 from placet.application import slack_words as words
+from placet.domain.deliveries import LEASE_MS
 from tests.factories import ManualClock
 from tests.harness import record
 from tests.slack_clicking import ANN, BOB, DANA, PEOPLE, STRANGER, Clicking, clicking
@@ -85,6 +86,18 @@ async def test_a_quorum_takes_two_people(opening: Any) -> None:
         await desk.send(second)
         assert await desk.settled() == []
         assert await desk.status(asked) == "approved"
+
+
+async def test_who_has_rejected_is_not_asked_why_again(opening: Any) -> None:
+    """Where it takes others, too."""
+    async with opening("rejections = 2") as desk:
+        asked, message = await desk.shown()
+        assert await desk.submit(await desk.form(message), "No.") is None
+        assert await desk.press(message, "reject") == []
+        assert desk.slack.views == []
+        assert await desk.status(asked) == "pending"
+        assert await desk.submit(await desk.form(message, user=BOB), user=BOB) is None
+        assert await desk.status(asked) == "rejected"
 
 
 async def test_two_people_at_once_decide_once(desk: Clicking) -> None:
@@ -295,15 +308,26 @@ async def test_a_button_means_nothing_on_another_message(desk: Clicking) -> None
     assert (await desk.trail(asked))[-1] == ("refused", "ann", "APPROVAL_INPUT_MISMATCH")
 
 
-async def test_a_message_that_was_posted_twice_counts_once(desk: Clicking) -> None:
-    """The lane knows of one; the other's buttons have another nonce."""
-    asked, message = await desk.shown()
-    target = (await desk.delivery(asked["id"]))["target"]
-    desk.slack.messages.remove(message)
-    desk.h.clock.move(2_000)
-    await desk.h.services.store.deliveries.wake("default", asked["id"], [target])
-    record(await desk.ann.decide(asked, "approve"))
-    assert await desk.press(message, user=BOB) != []
+async def test_a_message_that_was_posted_twice_counts_once(
+    desk: Clicking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lane knows of one; the other, whose posting nobody knew the end of, says so to whoever clicks."""
+    with monkeypatch.context() as patch:
+        patch.setattr(desk.h.services.store.deliveries, "settle", _lost)
+        asked, first = await desk.shown()
+    assert await desk.press(first) == [words.NOT_THE_CARD]
+    desk.h.clock.move(LEASE_MS + 1)
+    await desk.deliver()
+    [_, second] = desk.slack.messages
+    assert await desk.press(first) == [words.NOT_THE_CARD]
+    assert await desk.status(asked) == "pending"
+    assert await desk.press(second) == []
+    assert await desk.status(asked) == "approved"
+
+
+async def _lost(*_: object) -> bool:
+    """What a process that died did not write."""
+    return False
 
 
 def edited(message: SlackMessage) -> Callable[[dict[str, Any]], None]:
@@ -396,6 +420,19 @@ async def test_a_rule_may_close_slack(opening: Any, tmp_path: Path) -> None:
         await desk.h.services.activation.reload()
         [told] = await desk.press(message)
         assert told == f"{NOTHING} By the rules it is not decided in Slack: open its page."
+        assert await desk.status(asked) == "pending"
+
+
+async def test_who_is_taken_off_while_they_write_decides_nothing(opening: Any, tmp_path: Path) -> None:
+    """A form is sent by who somebody is then."""
+    async with opening() as desk:
+        asked, message = await desk.shown()
+        view = await desk.form(message)
+        people = tmp_path / "directory.toml"
+        people.write_text(people.read_text().replace(f'user = "{ANN}"', 'user = "U0NEW0000"'))
+        await desk.h.services.activation.reload()
+        told = await desk.submit(view, "No.")
+        assert words.STRANGER in str(told["view"])
         assert await desk.status(asked) == "pending"
 
 

@@ -16,14 +16,14 @@ from placet.application import slack_callback
 from placet.application import slack_words as words
 from placet.domain.deliveries import Failure, Undelivered
 from placet.domain.errors import StoreUnavailable
-from placet.domain.limits import SLACK_ACK_S, SLACK_PATIENCE_S
+from placet.domain.limits import SLACK_ACK_S, SLACK_PATIENCE_S, SLACK_WORK_S
 from placet.store.approvals import Rejudge
 from tests.factories import ManualClock
 from tests.harness import record, refusal
 from tests.slack_clicking import BOB, Clicking, clicking
 from tests.slack_fake import Handed
 
-ACK_MS, PATIENCE_MS = round(SLACK_ACK_S * 1_000), round(SLACK_PATIENCE_S * 1_000)
+ACK_MS, PATIENCE_MS, WORK_MS = (round(each * 1_000) for each in (SLACK_ACK_S, SLACK_PATIENCE_S, SLACK_WORK_S))
 NOTHING = "Nothing was decided."
 
 
@@ -67,6 +67,24 @@ def gated(monkeypatch: pytest.MonkeyPatch, held: Any, name: str) -> Gate:
     gate = Gate(getattr(held, name))
     monkeypatch.setattr(held, name, gate)
     return gate
+
+
+class Calls:
+    """Remembers how calls failed, and that there was one."""
+
+    def __init__(self, inside: Any) -> None:
+        self._inside = inside
+        self.failures: list[Failure] = []
+        self.is_done = asyncio.Event()
+
+    async def __call__(self, *args: Any) -> None:
+        try:
+            await self._inside(*args)
+        except Undelivered as fault:
+            self.failures.append(fault.failure)
+            raise
+        finally:
+            self.is_done.set()
 
 
 async def sent(desk: Clicking, handed: Handed, gate: Gate) -> asyncio.Task[httpx.Response]:
@@ -128,19 +146,30 @@ async def test_a_refusal_that_comes_late_is_told(desk: Clicking, monkeypatch: py
     assert await desk.settled() == [f"{NOTHING} It was decided before your decision came."]
 
 
-async def test_what_nobody_knows_in_the_end_is_told_as_that(
-    desk: Clicking, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("ends", [True, False])
+async def test_what_nobody_knows_yet_is_told_as_that(
+    desk: Clicking, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, *, ends: bool
 ) -> None:
-    """And clicking again does no harm."""
+    """It may count still, for a while; and clicking again does no harm."""
     asked, message = await desk.shown()
     gate = gated(monkeypatch, desk.h.services.store.approvals, "decide")
+    told = Calls(desk.h.services.slack.answer)
+    monkeypatch.setattr(desk.h.services.slack, "answer", told)
     task = await sent(desk, desk.slack.press(message, "placet.approve"), gate)
     desk.h.clock.move(ACK_MS)
     assert (await task).status_code == 200
     await turns()
-    desk.h.clock.move(PATIENCE_MS)
+    desk.h.clock.move(PATIENCE_MS - ACK_MS)
+    async with asyncio.timeout(5):
+        await told.is_done.wait()
+    await turns()
+    if ends:
+        gate.is_open.set()
+    else:
+        desk.h.clock.move(WORK_MS - PATIENCE_MS)
     assert await desk.settled() == [words.NOT_KNOWN]
-    assert "a click in Slack took too long" in caplog.text
+    assert ("a click in Slack took too long" in caplog.text) is not ends
+    assert await desk.status(asked) == ("approved" if ends else "pending")
     gate.is_open.set()
     assert await desk.press(message) == []
     assert await desk.status(asked) == "approved"
@@ -211,7 +240,7 @@ async def test_nobody_is_answered_elsewhere(
 ) -> None:
     """An address that is not Slack's is not called, whatever signed it; what was decided counts."""
     asked, message = await desk.shown()
-    refused = _Calls(desk.h.services.slack.answer)
+    refused = Calls(desk.h.services.slack.answer)
     monkeypatch.setattr(desk.h.services.slack, "answer", refused)
 
     def change(payload: dict[str, Any]) -> None:
@@ -222,21 +251,6 @@ async def test_nobody_is_answered_elsewhere(
     assert "somebody who clicked in Slack could not be answered" in caplog.text
     assert await desk.press(message, change=change) == []
     assert await desk.status(asked) == "approved"
-
-
-class _Calls:
-    """Remembers how calls failed."""
-
-    def __init__(self, inside: Any) -> None:
-        self._inside = inside
-        self.failures: list[Failure] = []
-
-    async def __call__(self, *args: Any) -> None:
-        try:
-            await self._inside(*args)
-        except Undelivered as fault:
-            self.failures.append(fault.failure)
-            raise
 
 
 class Down:

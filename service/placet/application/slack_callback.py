@@ -28,7 +28,7 @@ from placet.domain.chat import SlackApp
 from placet.domain.deliveries import Undelivered
 from placet.domain.error_terms import Issue, RateLimitReason
 from placet.domain.errors import InputInvalid, RateLimited, Unauthenticated
-from placet.domain.limits import SLACK_ACK_S, SLACK_PATIENCE_S, SLACK_TASKS_MAX
+from placet.domain.limits import SLACK_ACK_S, SLACK_PATIENCE_S, SLACK_TASKS_MAX, SLACK_WORK_S
 from placet.settings.secret_files import SecretUnusable, read
 
 SECRETS_KEPT_S: Final = 1.0
@@ -129,12 +129,13 @@ class SlackCallback:
     async def _told_late(self, app: SlackApp, said: Click | Submission, judged: asyncio.Task[Reply]) -> None:
         """Tell somebody what came of a click that was acknowledged before that was known."""
         url = said.response_url if isinstance(said, Click) else ""
-        reply = Reply(text=words.NOT_KNOWN, response_url=url)
-        if await self._is_done(judged, SLACK_PATIENCE_S - SLACK_ACK_S):
-            reply = judged.result()
-        else:
-            judged.cancel()
-            _log.error("a click in Slack took too long", extra={"team": app.team})
+        if not await self._is_done(judged, SLACK_PATIENCE_S - SLACK_ACK_S):
+            await self._say(app, url, words.NOT_KNOWN)
+            if not await self._is_done(judged, SLACK_WORK_S - SLACK_PATIENCE_S):
+                judged.cancel()
+                _log.error("a click in Slack took too long", extra={"team": app.team})
+                return
+        reply = judged.result()
         text = words.TOO_LATE if reply.form is not None else reply.text
         await self._say(app, reply.response_url, text)
 

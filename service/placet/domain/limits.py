@@ -89,7 +89,9 @@ SLACK_ACK_S: Final = 2.5
 """Within this time a click is acknowledged, whatever store and Slack do: after three seconds Slack gives up
 (https://docs.slack.dev/interactivity/handling-user-interaction#acknowledgment_response)."""
 SLACK_PATIENCE_S: Final = 10.0
-"""How long a click is worked on at most; then it isn't certain whether it counted, and its author is told."""
+"""How long whoever clicked waits for a word: then they are told that it isn't certain whether it counted."""
+SLACK_WORK_S: Final = 50.0
+"""How long a click is worked on at most: within the minute after which they are told to click again."""
 SLACK_TASKS_MAX: Final = 512
 """What one process has under way for clicks at a time; whoever clicks then has to click again."""
 BATCH_MAX_ITEMS: Final = 100
