@@ -108,6 +108,7 @@ async def test_an_example_runs_what_was_approved(company: Company, example: Path
 @pytest.mark.parametrize("example", EXAMPLES, ids=[each.stem for each in EXAMPLES])
 def test_the_readme_shows_it(example: Path) -> None:
     """As it runs."""
-    shown = f"<!-- example: {example.stem} -->\n```python\n{''.join(SHOWN.findall(example.read_text()))}```\n"
+    lines = "\n".join(SHOWN.findall(example.read_text()))
+    shown = f"<!-- example: {example.stem} -->\n```python\n{lines}```\n"
     assert len(shown.splitlines()) > 3
     assert shown in README
