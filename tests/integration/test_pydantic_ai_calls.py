@@ -139,7 +139,7 @@ class TestAsked:
         script = Scripted([call("refund", order="hunter2")])
         await desk.agent(script, desk.gated(refund)).run("Refund it.")
         assert (script.heard[0].outcome, await desk.records(), desk.ran) == ("failed", [], [])
-        assert "arguments of the tool 'refund' have no JSON: ValueError" in caplog.text
+        assert "arguments of the tool 'refund' can't be approved: ValueError" in caplog.text
         assert "hunter2" not in caplog.text
 
     async def test_not_what_people_would_not_see(self, desk: Desk) -> None:
@@ -150,6 +150,17 @@ class TestAsked:
 
         script = Scripted([call("refund", id="A-1", amount=500)])
         await desk.agent(script, desk.gated(refund)).run("Refund it.")
+        assert (script.heard[0].outcome, await desk.records(), desk.ran) == ("failed", [], [])
+
+    @pytest.mark.parametrize("hidden", ["live", "ctx", "key"])
+    async def test_not_what_is_hidden_from_the_model(self, desk: Desk, hidden: str) -> None:
+        """Where it may give further arguments, it may give these too, and nobody would see them."""
+
+        def refund(ctx: RunContext[Any], order: str, live: bool = False, key: str = "", **rest: bool) -> None:  # noqa: FBT001, FBT002
+            desk.ran.append(live)
+
+        script = Scripted([call("refund", order="A-1", **{hidden: True})])
+        await desk.agent(script, desk.gated(refund, unbound=["live"], key="key")).run("Refund it.")
         assert (script.heard[0].outcome, await desk.records(), desk.ran) == ("failed", [], [])
 
 
@@ -185,6 +196,21 @@ class TestTyped:
         got = Order(id="A-1", Total=Decimal("9.90"), items={"x"})
         rest = (Decimal("5.00"), date(2026, 1, 2), Why.LATE, 1.0, None, {"tip": Decimal("0.1")})
         assert desk.ran == [("c-1", got, *rest)]
+
+    async def test_a_default_stays_what_it_is(self, desk: Desk) -> None:
+        """Whatever a call does with its own: the next one was approved with what the function says."""
+
+        async def refund(ctx: RunContext[Any], order: str, notes: list[str] = []) -> None:  # noqa: B006
+            desk.ran.append((order, list(notes)))
+            notes.append(order)
+
+        calls = [call("refund", f"c-{n}", order=f"A-{n}") for n in (1, 2)]
+        agent = desk.agent(Scripted(calls), desk.gated(refund))
+        paused = await agent.run("Refund them.")
+        await desk.decides(0)
+        await desk.decides(1)
+        await desk.goes_on(agent, paused)
+        assert desk.ran == [("A-1", []), ("A-2", [])]
 
     @pytest.mark.parametrize("hides", [False, True])
     async def test_the_model_is_told_of_the_function(
@@ -371,6 +397,21 @@ class TestEdited:
         judged = [["tip"]]  # the framework's own, of what the model wrote
         ran: list[Any] = [["fee", "tip"], ("A-1", {"tip": 1, "fee": 0})]
         assert editors.ran == ([*judged, *ran] if tip == 1 else judged)
+
+    @pytest.mark.parametrize("name", ["amount", "ctx", "live"])
+    async def test_of_further_arguments_that_have_the_name_of_others(self, editors: Desk, name: str) -> None:
+        """They would take the place of what was approved, or of what is nobody's to approve."""
+
+        def refund(ctx: RunContext[Any], *, amount: int = 1, live: int = 0, **more: int) -> None:
+            editors.ran.append(amount)
+
+        agent = editors.agent(
+            Scripted([call("refund", tip=1)]), editors.gated(refund, unbound=["live"], **EDITABLE)
+        )
+        paused = await agent.run("Refund it.")
+        await editors.decides(0, "edit", input={"amount": 2, "more": {name: 9}})
+        await editors.goes_on(agent, paused)
+        assert (editors.ran, (await editors.records())[0]["status"]) == ([], "cancelled")
 
     @pytest.mark.parametrize("gate", [True, False])
     async def test_its_own_gate_judges_it_too(self, editors: Desk, gate: bool) -> None:  # noqa: FBT001 - its word

@@ -6,6 +6,7 @@ was (a secret that is written as stars, a field that is left out) is refused bef
 
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from copy import deepcopy
 from inspect import Parameter, signature
 from typing import Annotated, Any, Final, get_type_hints
 
@@ -33,7 +34,7 @@ class Arguments:
         self._defaults: dict[str, tuple[bytes, Any]] = {}
         for name, each in seen.items():
             with suppress(ArithmeticError, TypeError, ValueError):  # none, or one that has no JSON
-                self._defaults[name] = canonicalize(self._written(name, each.default)), each.default
+                self._defaults[name] = canonicalize(self._written(name, each.default)), deepcopy(each.default)
 
     def json(self, given: Mapping[str, Any], context: object) -> dict[str, Any]:
         """What is to be approved of arguments; ``context`` is what validators are told.
@@ -60,7 +61,7 @@ class Arguments:
     def _read(self, name: str, written: bytes, context: object) -> Any:  # noqa: ANN401 - of its type
         known, default = self._defaults.get(name, (b"", None))
         if written == known:
-            return default  # which need not be of the type, as in `note: str = None`
+            return deepcopy(default)  # which need not be of the type, as in `note: str = None`
         return self._types[name].validate_json(written, context=context)
 
 

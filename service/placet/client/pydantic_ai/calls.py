@@ -29,8 +29,8 @@ class GatedTool:
     Attributes:
         function: It.
         key: The parameter that gets the execution's id.
-        gate: Its own judgement.
         form: How it is called.
+        gate: Whether it can be called so, and its own judgement.
         arguments: What it is called with.
         rest: The parameter that takes further arguments by name, where it has one.
         signature: As the framework is shown it, without what is hidden from the model.
@@ -43,11 +43,13 @@ class GatedTool:
     def __init__(self, function: Callable[..., Any], said: Decorating) -> None:
         known(said)
         self.function = function
-        self.key, self.gate = said.get("key"), said.get("gate")
+        self.key = said.get("key")
         context = _context_of(function)
         hidden = {*said.get("unbound", ()), *([self.key] if self.key else ())}
-        self.form = Form(function, unbound={*hidden, context}, key=self.key)
-        self.arguments = Arguments(function, {*hidden, context})
+        self._apart = {*hidden, context}
+        self.form = Form(function, unbound=self._apart, key=self.key)
+        self.gate = self.form.judge(said.get("gate"))
+        self.arguments = Arguments(function, self._apart)
         own = inspect.signature(function)
         if any(own.parameters[name].default is Parameter.empty for name in hidden - {self.key}):
             raise TypeError("what is unbound needs a default: the model does not give it")
@@ -61,13 +63,15 @@ class GatedTool:
         """The call that the framework makes so.
 
         Raises:
-            ApprovalRefused: Its arguments can't be had as JSON.
+            ApprovalRefused: Its arguments can't be had as JSON, or are none that a model gives.
         """
-        bound = self.form.bind((ctx, *args), kwargs)
         try:
+            if self._apart & kwargs.keys():  # `**rest` lets a model name them
+                raise LookupError  # noqa: TRY301 - as what binding says
+            bound = self.form.bind((ctx, *args), kwargs)
             own = self.arguments.json(bound.input, ctx.validation_context)
         except Exception as fault:  # noqa: BLE001 - it may hold anything, so only its name is told
-            _log.error("arguments of the tool %r have no JSON: %s", ctx.tool_name, type(fault).__name__)
+            _log.error("arguments of the tool %r can't be approved: %s", ctx.tool_name, type(fault).__name__)
             refusal = ApprovalUnserializableInput("/input")
         else:
             return GatedCall(self, ctx, bound, own)
@@ -93,7 +97,7 @@ class GatedCall:
         """The hook's gate: whatever the framework has not validated is validated as it would do it."""
         if _differ(value, self._own):
             await self._validated(self._values(value))
-        said = None if self._tool.gate is None else self._tool.gate(value)
+        said = self._tool.gate(value)
         return await said if inspect.isawaitable(said) else said
 
     def body(self) -> Callable[..., Any]:
