@@ -207,7 +207,12 @@ async def test_in_one_process_identical_calls_are_told_of_each_other(shop: Shop)
 
 
 @pytest.mark.parametrize("blocks", [True, False])
-async def test_a_call_that_comes_while_it_runs_is_told_at_once(shop: Shop, blocks: bool) -> None:  # noqa: FBT001
+@pytest.mark.parametrize("idempotent", [True, False])
+async def test_a_call_that_comes_while_it_runs_is_told_at_once(
+    shop: Shop,
+    blocks: bool,  # noqa: FBT001
+    idempotent: bool,  # noqa: FBT001
+) -> None:
     """In this process it is known to run; and then how it ended."""
     running, done = threading.Event(), threading.Event()
 
@@ -219,7 +224,8 @@ async def test_a_call_that_comes_while_it_runs_is_told_at_once(shop: Shop, block
         running.set()
         await until(done.is_set, "it may end")
 
-    async with shop.opened(block if blocks else wait) as client:
+    said: Any = {"idempotent": idempotent, "journaled": True}
+    async with shop.opened(block if blocks else wait, **said) as client:
         await refund(client)
         await shop.people.decide()
         first = asyncio.ensure_future(refund(client))

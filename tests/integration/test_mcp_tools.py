@@ -226,6 +226,11 @@ def nameless(order: str, /) -> None:
     raise NotImplementedError
 
 
+def generator(order: str) -> Any:
+    """Runs later, when its end has been reported."""
+    yield order
+
+
 def plain(order: str) -> None:
     """Is fine."""
     raise NotImplementedError
@@ -239,6 +244,7 @@ def plain(order: str) -> None:
         (rest, {}, "a name for each argument"),
         (members, {}, "a name for each argument"),
         (nameless, {}, "a name for each argument"),
+        (generator, {}, "a generator runs when it is read from"),
         (plain, {"key": "kee"}, "no such parameter: kee"),
         (plain, {"gaet": None}, "no such option: gaet"),
         (plain, {"unbound": ["order"]}, "no arguments that nobody approves"),

@@ -159,7 +159,8 @@ class TestAsked:
         def refund(ctx: RunContext[Any], order: str, live: bool = False, key: str = "", **rest: bool) -> None:  # noqa: FBT001, FBT002
             desk.ran.append(live)
 
-        script = Scripted([call("refund", order="A-1", **{hidden: True})])
+        given: Any = {"order": "A-1", hidden: True}
+        script = Scripted([call("refund", **given)])
         await desk.agent(script, desk.gated(refund, unbound=["live"], key="key")).run("Refund it.")
         assert (script.heard[0].outcome, await desk.records(), desk.ran) == ("failed", [], [])
 

@@ -28,6 +28,7 @@ from placet.client.refusals import (
     HookRefusal,
 )
 from placet.client.reporting import name_of, unreported
+from placet.client.running import Running
 from placet.client.shapes import Approval, Outcome, Spent
 from placet.client.verifying import Expected
 from placet.client.writing import read_back
@@ -55,10 +56,11 @@ _log: Final = logging.getLogger("placet.client.hook")
 
 
 class Desk(Quiet, frozen=True, kw_only=True):
-    """What questions are judged with."""
+    """What questions are judged with, and what goes on by that here."""
 
     expected: Expected
     journal: Journal | None = None
+    running: Running = msgspec.field(default_factory=Running)
 
     def asked(self, question: Question) -> Steps[GoAhead]:
         """Ask, and go on until the tool may run.
@@ -135,7 +137,6 @@ class Desk(Quiet, frozen=True, kw_only=True):
         yield from self._proven(approval, call)
         execution = _execution(question, approval)
         go = GoAhead(call=call, approval=approval, execution_id=execution)
-        yield from self._kept(go.entry("begun"))
         try:
             yield from self._consumed(question, go, approval.token)
         except ApprovalConsumed:
@@ -156,6 +157,17 @@ class Desk(Quiet, frozen=True, kw_only=True):
         raise ExecutionUnknown(go.approval.id, None, None)
 
     def _consumed(self, question: Question, go: GoAhead, token: str | None) -> Steps[None]:
+        if not self.running.takes(go) and question.idempotent:
+            raise ApprovalRefused(ApprovalConsumed(go.execution_id))
+        try:
+            if token is not None:  # or it was written down before
+                yield from self._kept(go.entry("begun"))
+            yield from self._spent(question, go, token)
+        except BaseException:
+            self.running.over(go)
+            raise
+
+    def _spent(self, question: Question, go: GoAhead, token: str | None) -> Steps[None]:
         options = {"token": token, "execution_id": go.execution_id, "fresh": not question.idempotent}
         spent: Spent = yield Verb(method="consume", said=(go.approval.id, go.call), options=options)
         # That it was spent before starts nothing, but for who may be started twice, and said so beforehand.
@@ -167,7 +179,7 @@ class Desk(Quiet, frozen=True, kw_only=True):
         """What is to be done about a grant that is spent: nothing, but for an idempotent tool's own."""
         spent = approval.consumption
         execution = None if spent is None else spent.execution_id
-        if approval.outcome is not None:
+        if approval.outcome is not None or approval.id in self.running:
             raise ApprovalRefused(ApprovalConsumed(execution), approval.outcome)
         known = None if self.journal is None else self.journal.find(approval.id, execution or "")
         if known is None or known.digest != approval.digest:

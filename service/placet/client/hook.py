@@ -11,7 +11,8 @@
    That it was spent before (``replayed``) starts nothing.
 5. A grant that is spent, and of whose execution nobody has said how it ended, is *unknown*: nothing runs, and
    a person has to look. Tools that are declared idempotent, have a journal and an id for the call run again:
-   they have one execution id for the call, written down before it is spent, and get it as their key.
+   they have one execution id for the call, written down before it is spent, and get it as their key. While
+   it runs in this process (:mod:`placet.client.running`) it is not unknown, and nothing runs beside it.
 6. Whatever is unclear is a refusal. What is raised can be shown to a model
    (:mod:`placet.client.refusals`); what the tool itself raises is the tool's.
 7. The outcome is reported on the side. That this fails hides neither a result nor a failure.

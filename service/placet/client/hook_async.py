@@ -22,6 +22,7 @@ from placet.client.hook_values import GoAhead, Judged, Keys, Step, Steps, Verb
 from placet.client.journal import Entry, Journal
 from placet.client.questions import Actor
 from placet.client.reporting import PATIENCE_S, Telling, unreported
+from placet.client.running import in_thread
 from placet.client.shapes import Approval
 from placet.client.verifying import KeyCache, wall_ms
 from placet.tokens.jwks import VerificationKeys
@@ -239,7 +240,7 @@ class Hook:
         def running() -> Awaitable[Any]:
             how = tool.form.call(bound, go.call.input, go.execution_id)
             if blocks:
-                return asyncio.to_thread(function, *how.args, **how.kwargs)
+                return in_thread(function, *how.args, **how.kwargs)
             started: Awaitable[Any] = function(*how.args, **how.kwargs)
             return started
 
@@ -262,6 +263,8 @@ class Hook:
             await self._written(go.entry("over"))
         except Exception as fault:  # noqa: BLE001 - the tool has run; nothing here may hide that
             unreported(go.approval.id, fault)
+        finally:
+            self._desk.running.over(go)
 
     def _ended(self, task: "asyncio.Task[Any]") -> None:
         self._tasks.discard(task)

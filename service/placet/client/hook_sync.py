@@ -248,6 +248,8 @@ class SyncHook:
             self._written(go.entry("over"))
         except Exception as fault:  # noqa: BLE001 - the tool has run; nothing here may hide that
             unreported(go.approval.id, fault)
+        finally:
+            self._desk.running.over(go)
 
     def _written(self, entry: Entry) -> None:
         if self._journal is not None:

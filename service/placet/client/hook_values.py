@@ -72,7 +72,7 @@ class Question(Quiet, frozen=True, kw_only=True):
         return sha256_hex(canonicalize(["placet.hook", self.run, self.call_id]))
 
 
-class GoAhead(Quiet, frozen=True, kw_only=True):
+class GoAhead(Quiet, frozen=True, kw_only=True, weakref=True):
     """The tool may run, now and with this call."""
 
     call: ToolCall

@@ -27,6 +27,7 @@ from placet.client.refusals import (
     again_after,
 )
 from placet.client.reporting import Telling
+from placet.client.running import in_thread
 from placet.domain.canonical import canonicalize
 from placet.domain.errors import PlacetError
 
@@ -122,7 +123,7 @@ class Approvals:
     async def _reported(self, shape: Shape, telling: Telling, grant: Grant, context: Here) -> Any:  # noqa: ANN401 - the tool's own result
         said = (grant.input, grant.execution_id, context)
         try:
-            result = shape.call(*said) if shape.is_async else await asyncio.to_thread(shape.call, *said)
+            result = await (shape.call(*said) if shape.is_async else in_thread(shape.call, *said))
             if inspect.isawaitable(result):
                 result = await result
         except BaseException as error:
@@ -132,8 +133,6 @@ class Approvals:
             failed = isinstance(result, CallToolResult) and result.is_error
             await (grant.failed if failed else grant.succeeded)(telling.result(result))
             return result
-        finally:
-            self._rounds.over(grant)
 
     def _told(self, refusal: HookRefusal) -> CallToolResult:
         """A refusal as the tool's answer."""

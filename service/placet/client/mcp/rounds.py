@@ -31,7 +31,7 @@ from placet.client.questions import ToolCall
 from placet.client.refusals import ApprovalRefused, ExecutionUnknown
 from placet.client.shapes import Approval
 from placet.domain.canonical import canonicalize, sha256_hex
-from placet.domain.errors import ApprovalConsumed, ApprovalNotFound
+from placet.domain.errors import ApprovalNotFound
 from placet.domain.model import OutcomeStatus, Status, Verdict
 
 _NAME_CHARS: Final = 32
@@ -51,10 +51,9 @@ class Rounds:
         self._hook = hook
         self._again_after = timedelta(seconds=again_after_s)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._running: set[str] = set()
 
     async def authorize(self, call: ToolCall, asking: Mapping[str, Any]) -> Grant:
-        """The go-ahead for a call; :meth:`over` has to be told when it has ended.
+        """The go-ahead for a call.
 
         Raises:
             HookRefusal: It may not run, or not yet.
@@ -63,13 +62,7 @@ class Rounds:
         which = [self._hook.expected.audience, asking.get("run"), hash_of(call)]
         name = sha256_hex(canonicalize(which))[:_NAME_CHARS]
         async with self._locks.setdefault(name, asyncio.Lock()):
-            grant = await self._authorized(name, call, asking)
-            self._running.add(grant.approval.id)
-        return grant
-
-    def over(self, grant: Grant) -> None:
-        """What was authorized has ended."""
-        self._running.discard(grant.approval.id)
+            return await self._authorized(name, call, asking)
 
     def again_at(self, refusal: ApprovalRefused) -> datetime | None:
         """From when on a call that has run is a new one."""
@@ -82,11 +75,8 @@ class Rounds:
             try:
                 return await self._resumed(last, call, asking)
             except ExecutionUnknown:
-                is_running = last.id in self._running
-                if not is_running and (self._is_recent(last) or not _is_unknown(last)):
+                if self._is_recent(last) or not _is_unknown(last):
                     raise
-            if is_running:  # in this process, so that how it ends will be known
-                raise ApprovalRefused(ApprovalConsumed())
         return await self._asked(f"{name}-{number + 1}", last, call, asking)
 
     async def _newest(self, name: str) -> tuple[int, Approval | None]:

@@ -16,6 +16,7 @@ from mcp.server.mcpserver.utilities.context_injection import find_context_parame
 from mcp.server.mcpserver.utilities.func_metadata import func_metadata
 from mcp.types import CallToolResult, TextContent
 
+from placet.client.decorating import Form
 from placet.client.hook_values import Gate
 from placet.client.refusals import changed
 from placet.domain.canonical import canonicalize
@@ -112,8 +113,7 @@ class Shape:
 
 
 def _check(function: Callable[..., Any], signature: inspect.Signature, key: str | None) -> None:
-    if key is not None and key not in signature.parameters:
-        raise TypeError(f"no such parameter: {key}")
+    Form(function, unbound=(), key=key)  # says what no tool can be
     if any(each.kind not in _NAMED for each in signature.parameters.values()):
         raise TypeError("a tool that takes an approval has a name for each argument")
     if find_resolved_parameters(function) or returns_input_required(function):
