@@ -5,6 +5,7 @@ import logging
 import subprocess
 import sys
 from datetime import date
+from inspect import signature
 from threading import Event
 from typing import Annotated, Any
 
@@ -114,6 +115,56 @@ class TestArguments:
         assert asked["input"] == {"order": "A-1"}
         assert office.ran == [("A-1", 2, "c-1", "c-1", asked["consumption"]["execution_id"])]
         assert answers(found)["c-1"].content == "paid"
+
+    @pytest.mark.parametrize("kind", ["function", "class", "schema"])
+    async def test_what_a_model_can_have_written_is_asked_about(self, office: Office, kind: str) -> None:
+        """Where a node of one's own passes on what is hidden from it; unless it is said to be the node's."""
+
+        def pay(
+            order: str,
+            user: Annotated[str, InjectedToolArg] = "nobody",
+            token: Annotated[str, InjectedToolArg] = "",
+            desk: Annotated[Any, InjectedToolArg] = None,
+        ) -> str:
+            """Pay."""
+            office.ran.append((order, user, token, desk))
+            return "paid"
+
+        async def apay(
+            order: str,
+            user: Annotated[str, InjectedToolArg] = "nobody",
+            token: Annotated[str, InjectedToolArg] = "",
+            desk: Annotated[Any, InjectedToolArg] = None,
+        ) -> str:
+            """Pay."""
+            return pay(order, user, token, desk)
+
+        class Pay(BaseTool):
+            name: str = "pay"
+            description: str = "Pay."
+            _run = staticmethod(pay)
+            _arun = staticmethod(apay)
+
+        schema = {"type": "object", "properties": {"order": {"type": "string"}}}
+        how: Any = {"coroutine": apay} if office.is_async else {"func": pay}
+        given: Any = {
+            "function": tool("pay")(apay if office.is_async else pay),
+            "class": Pay(),
+            "schema": StructuredTool(name="pay", description="Pay.", args_schema=schema, **how),
+        }
+        gated = office.tool(given[kind], unbound=["token"])
+        written = call("pay", "c-1", order="A-1", user="admin", token="model")
+        sent: Any = {**written, "args": {**written["args"], "token": "secret", "desk": office}}
+
+        def node(_: Any) -> Any:
+            return {"messages": [gated.invoke(sent)]}
+
+        async def anode(_: Any) -> Any:
+            return {"messages": [await gated.ainvoke(sent)]}
+
+        await office.played(office.graph(node, anode), "approve")
+        assert (await office.only())["input"] == {"order": "A-1", "user": "admin"}
+        assert office.ran == [("A-1", "admin", "secret", office)]
 
     async def test_tools_without_a_model_of_their_arguments(self, office: Office) -> None:
         """What a schema in JSON lets pass is bound as it is; a model can't give what is LangChain's own."""
@@ -303,6 +354,14 @@ class TestMade:
         assert not {"tool", "gate"} & gated.model_dump().keys()
         assert "gate=" not in repr(gated)
 
+    def test_what_it_shows_of_its_function_is_to_be_looked_at(self, office: Office) -> None:
+        """There are those who make other tools of it."""
+        gated: Any = office.tool()
+        assert signature(gated.func) == signature(office.refund)
+        with pytest.raises(NotImplementedError):
+            gated.func("A-1")
+        assert not office.ran
+
     def test_what_it_can_not_be_made_of(self, office: Office) -> None:
         """Is told where it is made."""
 
@@ -314,6 +373,12 @@ class TestMade:
             """Refund an order."""
             return order
 
+        def generator(order: str) -> Any:
+            """Refund an order, later."""
+            yield order
+
+        with pytest.raises(TypeError, match="a generator runs when it is read from"):
+            office.tool(generator)
         with pytest.raises(TypeError, match="gated already"):
             office.tool(office.tool())
         with pytest.raises(TypeError, match="no such option: alowed_decisions"):

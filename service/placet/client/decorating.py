@@ -76,6 +76,17 @@ class Bound(Quiet, frozen=True, kw_only=True):
     input: dict[str, Any]
 
 
+def no_generator(function: Callable[..., Any]) -> None:
+    """Refuse one.
+
+    Raises:
+        TypeError: It is one.
+    """
+    for each in (function, type(function).__call__):
+        if inspect.isgeneratorfunction(each) or inspect.isasyncgenfunction(each):
+            raise TypeError("a generator runs when it is read from, not when it is called")
+
+
 class Form:
     """How a function is called.
 
@@ -89,9 +100,7 @@ class Form:
     """
 
     def __init__(self, function: Callable[..., Any], *, unbound: Collection[str], key: str | None) -> None:
-        for each in (function, type(function).__call__):
-            if inspect.isgeneratorfunction(each) or inspect.isasyncgenfunction(each):
-                raise TypeError("a generator runs when it is read from, not when it is called")
+        no_generator(function)
         self._signature = inspect.signature(function)
         parameters = self._signature.parameters
         self._key = key

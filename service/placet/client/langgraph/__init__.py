@@ -23,8 +23,11 @@ that nobody knows what became of an execution, which is logged as an error besid
 (``refund.ainvoke({...})`` in a node or a ``@task``), a call is known by its place in the graph and by what it
 would run, and a refusal is raised.
 
-What is approved are the arguments as the tool validates them, as JSON, without those that LangChain injects.
-They have to come out the same when they are validated again, and so has what an approver makes of them.
+What is approved are the arguments as the tool validates them, as JSON, but for those that a graph injects,
+such as its state. They have to come out the same when they are validated again, and so has what an approver
+makes of them. What a node of your own gives for an ``InjectedToolArg`` is approved too where it is
+JSON, since a model may have written it, unless ``unbound`` names it, as for a secret. Such a node, which no
+``ToolNode`` is, has to write over what the model wrote: ``{**call["args"], "token": token}``.
 
 What the framework can't do: it runs a node from its start again, and keeps no part of it. After a gated call
 neither its node may pause, nor may the tool's own body: the call has run, and is refused when it comes again.

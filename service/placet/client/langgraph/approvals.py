@@ -56,8 +56,8 @@ class _Faces(Generic[H]):
     ) -> Callable[[Callable[..., Any] | BaseTool], BaseTool]:
         """Have a function, or a tool, run only when its call was approved. It becomes a tool.
 
-        The graph pauses; with ``suspend=False`` it waits in the call. Parameters that LangChain injects are
-        no part of what is approved; ``key`` is one of them, and ``unbound`` names no others.
+        The graph pauses; with ``suspend=False`` it waits in the call. Parameters that a graph injects are no
+        part of what is approved. ``key`` and those of ``unbound`` are injected too, by an annotation.
 
         Raises:
             TypeError: It can't be used so.

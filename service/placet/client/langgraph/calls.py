@@ -25,7 +25,10 @@ Turns = Callable[[str, object, str | None], Mapping[str, Any]]
 KIND: Final = "placet.approval"
 """What the value of an interrupt says that is one of ours."""
 
-_LANGCHAINS: Final = frozenset({"run_manager", "callbacks"})  # its own: no caller gives them
+LANGCHAINS: Final = frozenset({"run_manager", "callbacks"})
+"""Parameters of its own: no caller gives them."""
+_WRITTEN: Final = (str, int, float, list, tuple, dict, type(None))
+"""What a model can write; whatever else a hidden parameter is given comes from the runtime."""
 _NOT_JSON: Final = (ArithmeticError, RecursionError, TypeError, ValueError)
 _log: Final = logging.getLogger("placet.client.langgraph")
 
@@ -63,16 +66,23 @@ class Gate(Generic[H]):
 
 
 class Call:
-    """One call of a gated tool: its arguments, validated, and those that are approved among them."""
+    """One call of a gated tool: its arguments, validated, and those that are approved among them.
 
-    def __init__(self, tool: BaseTool, gate: Gate[Any], value: object, call_id: str | None) -> None:
+    Those are what a model gives; and what a hidden parameter was given that is not ``apart``, if a model can
+    have written it.
+    """
+
+    def __init__(
+        self, tool: BaseTool, gate: Gate[Any], apart: frozenset[str], value: object, call_id: str | None
+    ) -> None:
         if not isinstance(value, dict):
             raise TypeError("a gated tool takes its arguments by name")
         self._tool, self._gate, self._id = tool, gate, call_id
         given = {**value, **({gate.key: ""} if gate.key else {})}
+        self._own = {name for name, each in given.items() if isinstance(each, _WRITTEN)} - apart
         parsed: Any = tool._parse_input({**given}, call_id)  # noqa: SLF001 - what LangChain validates with
-        self._named = visible(tool, parsed)
-        injected = parsed.keys() - self._named.keys() - _LANGCHAINS
+        self._named = self._approved(parsed)
+        injected = parsed.keys() - self._named.keys() - LANGCHAINS
         self._injected = {name: given[name] for name in given.keys() & injected}
 
     def question(self) -> dict[str, Any]:
@@ -145,11 +155,15 @@ class Call:
         """The arguments that the tool makes of a JSON value; None where that is not what they are in JSON."""
         try:
             parsed = self._tool._parse_input({**self._injected, **value}, self._id)  # noqa: SLF001 - as above
-            named = visible(self._tool, parsed)
+            named = self._approved(parsed)
             same = canonicalize(to_jsonable_python(named)) == canonicalize(value)
         except _NOT_JSON:
             return None
         return named if same else None
+
+    def _approved(self, parsed: Any) -> dict[str, Any]:  # noqa: ANN401 - as LangChain has it
+        shown = visible(self._tool, parsed)
+        return {name: each for name, each in parsed.items() if name in shown or name in self._own}
 
     def _passes(self, value: Any) -> Any:  # noqa: ANN401 - any JSON
         if not isinstance(value, dict) or self._read(value) is None:

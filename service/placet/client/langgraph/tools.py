@@ -2,16 +2,20 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import wraps
 from typing import Any
 
 from langchain_core.runnables.config import run_in_executor
-from langchain_core.tools import BaseTool, Tool
+from langchain_core.tools import BaseTool, InjectedToolCallId, Tool
+from langchain_core.tools.base import _is_injected_arg_type, get_all_basemodel_annotations
+from langgraph.prebuilt.tool_node import _get_all_injected_args
 from langgraph.types import interrupt
 from pydantic import Field
 
+from placet.client.decorating import no_generator
 from placet.client.hook_async import Grant, Hook
 from placet.client.hook_sync import SyncGrant
-from placet.client.langgraph.calls import Call, Gate, visible
+from placet.client.langgraph.calls import LANGCHAINS, Call, Gate, visible
 from placet.client.refusals import ApprovalPending, HookRefusal
 
 
@@ -28,11 +32,15 @@ def gated(tool: BaseTool, gate: Gate[Any]) -> BaseTool:
     hidden = gate.unbound | ({gate.key} if gate.key else set())
     if shown := visible(tool, dict.fromkeys(hidden)):
         raise TypeError(f"a model sees {', '.join(sorted(shown))}: annotate it with InjectedToolArg")
+    bodies: Any = (getattr(tool, name, None) for name in ("func", "coroutine", "_run", "_arun"))
+    for body in bodies:
+        no_generator(body)
     is_async = isinstance(gate.hook, Hook)
     if not is_async and getattr(tool, "coroutine", None) and not getattr(tool, "func", None):
         raise TypeError("a coroutine takes Approvals, with the Hook of asyncio")
     kind = AsyncGated if is_async else SyncGated
-    return kind(**{name: getattr(tool, name) for name in BaseTool.model_fields}, tool=tool, gate=gate)
+    said = {name: getattr(tool, name) for name in BaseTool.model_fields}
+    return kind(**said, tool=tool, gate=gate, apart=_given_by_langgraph(tool) | hidden)
 
 
 class Gated(BaseTool):
@@ -40,11 +48,13 @@ class Gated(BaseTool):
 
     tool: BaseTool = Field(exclude=True, repr=False)
     gate: Any = Field(exclude=True, repr=False)
+    apart: frozenset[str] = Field(exclude=True, repr=False)
 
     @property
     def func(self) -> Callable[..., Any] | None:
-        """What is inspected for parameters that are injected."""
-        return getattr(self.tool, "func", None) or getattr(self.tool, "coroutine", None)
+        """What is inspected for parameters that are injected. It runs nothing, whoever calls it."""
+        body = getattr(self.tool, "func", None) or getattr(self.tool, "coroutine", None)
+        return None if body is None else wraps(body)(lambda *_, **__: self._run())
 
     def get_input_schema(self, config: Any = None) -> Any:  # noqa: ANN401 - as LangChain has it
         """The tool's."""
@@ -54,7 +64,7 @@ class Gated(BaseTool):
         raise NotImplementedError  # the tool runs by itself, once it may
 
     def _call(self, value: object, call_id: str | None) -> Call:
-        return Call(self.tool, self.gate, value, call_id)
+        return Call(self.tool, self.gate, self.apart, value, call_id)
 
     def _pause(self, call: Call, pending: ApprovalPending) -> None:
         """Pause the graph. If this returns, it was resumed, with whatever: a reason to look again."""
@@ -139,6 +149,14 @@ class SyncGated(Gated):
             else:
                 return grant
             self._pause(call, pending)
+
+
+def _given_by_langgraph(tool: BaseTool) -> frozenset[str]:
+    """Parameters that a graph gives, whatever a model wrote."""
+    those = _get_all_injected_args(tool)
+    shapes = get_all_basemodel_annotations(tool.get_input_schema()).items()
+    ids = {name for name, each in shapes if _is_injected_arg_type(each, InjectedToolCallId)}
+    return LANGCHAINS | ids | {*those.state, *filter(None, (those.store, those.runtime))}
 
 
 def _blocks(tool: BaseTool) -> bool:
