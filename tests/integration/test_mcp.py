@@ -135,6 +135,14 @@ async def test_a_run_sets_calls_apart(shop: Shop) -> None:
     assert [each["run"] for each in await shop.questions()] == ["talk-2", "talk-1"]
 
 
+@pytest.mark.parametrize("run", ["", lambda _: "", lambda _: None])
+async def test_a_run_that_is_none_shares_nothing(shop: Shop, run: Any) -> None:
+    """The server's author meant to set calls apart."""
+    async with shop.opened(run=run) as client:
+        assert text(await refund(client)) == "Error executing tool refund"
+    assert not await shop.questions()
+
+
 @pytest.mark.parametrize("changes", [{"amount": 50}, {"order": "A-2"}])
 async def test_changed_arguments_are_another_call(shop: Shop, changes: dict[str, Any]) -> None:
     """Which is asked about for itself."""

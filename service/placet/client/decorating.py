@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from inspect import Parameter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from placet.client.hook_values import Gate
 from placet.client.questions import Actor
@@ -19,6 +19,9 @@ from placet.domain.errors import ApprovalInputMismatch, InputInvalid, Issue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+C = TypeVar("C")
+T = TypeVar("T")
 
 
 class Turn(Quiet, frozen=True, kw_only=True):
@@ -39,6 +42,11 @@ class Turn(Quiet, frozen=True, kw_only=True):
     context: Mapping[str, Any] = {}
     handle: object = None
     terms: Mapping[str, Any] = {}
+
+
+def given(value: T | Callable[[C], T], context: C) -> T:
+    """What a runtime's author gave: a value, or what finds it out from the framework's own context."""
+    return value(context) if callable(value) else value
 
 
 _BY_NAME: Final = {Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY}

@@ -11,6 +11,7 @@ from langchain_core.tools import BaseTool, tool
 from langgraph.runtime import Runtime, get_runtime
 from langgraph.types import Command
 
+from placet.client.decorating import given
 from placet.client.errors import StillPending
 from placet.client.hook_async import Hook
 from placet.client.hook_options import Decorating
@@ -72,12 +73,12 @@ class _Faces(Generic[H]):
     def _turn(self, capability: str, value: object, call_id: str | None) -> dict[str, Any]:
         runtime = _runtime_of_now()
         info = runtime.execution_info
-        run = _given(self._run, runtime) or (info and info.thread_id)
+        run = info and info.thread_id if self._run is None else given(self._run, runtime)
         if not run or not info:
             raise TypeError("a gated tool takes a graph with a checkpointer, called with a thread_id")
         return {
-            "actor": _given(self._actor, runtime),
-            "context": _given(self._context, runtime),
+            "actor": given(self._actor, runtime),
+            "context": given(self._context, runtime),
             "run": str(run),
             "call_id": call_id or _place(info.checkpoint_ns, capability, value),
         }
@@ -137,10 +138,6 @@ def _runtime_of_now() -> Runtime[Any]:
     if runtime is None:
         raise TypeError("a gated tool is called within a graph")
     return runtime
-
-
-def _given(value: Given[T], runtime: Runtime[Any]) -> T:
-    return value(runtime) if callable(value) else value
 
 
 def _place(namespace: str, capability: str, value: object) -> str:

@@ -13,6 +13,7 @@ from mcp.server.auth.provider import principal_components
 from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult, TextContent
 
+from placet.client.decorating import given
 from placet.client.hook_async import Grant, Hook
 from placet.client.hook_options import Decorating, called, known
 from placet.client.mcp.rounds import Rounds
@@ -85,11 +86,11 @@ class Approvals:
                 context = given.pop(CONTEXT)
                 actor, bound = self._who(context)
                 bound["tool"] = function.__name__
-                run = self._run(context) if callable(self._run) else self._run
+                run = self._run_of(context)
                 try:
                     plain = shape.plain(given)
                     call = called(capability, plain, actor, effect, bound, self._hook.surface)
-                    grant = await self._rounds.authorize(call, {**asking, **({"run": run} if run else {})})
+                    grant = await self._rounds.authorize(call, {**asking, **run})
                 except PlacetError as fault:
                     return self._told(ApprovalRefused(fault))
                 except HookRefusal as refusal:
@@ -105,13 +106,21 @@ class Approvals:
     def _who(self, context: Here) -> tuple[Actor, dict[str, Any]]:
         """For whom a call is, and what else of that is bound."""
         if self._actor is not None:
-            return (self._actor(context) if callable(self._actor) else self._actor), {}
+            return given(self._actor, context), {}
         token = get_access_token()
         if token is None:
             raise TypeError("nobody is authenticated here: say with actor=... for whom the calls are")
         client, issuer, subject = principal_components(token)
         actor = Actor(id=subject or client, kind="user" if subject else "service")
         return actor, {"client_id": client, "issuer": issuer}
+
+    def _run_of(self, context: Here) -> dict[str, str]:
+        """In which run, where the server tells runs apart."""
+        if self._run is None:
+            return {}
+        if run := given(self._run, context):
+            return {"run": run}
+        raise TypeError("what is not to be shared has to be in a run: this call is in none")
 
     async def _ran(self, shape: Shape, telling: Telling, grant: Grant, call: ToolCall, context: Here) -> Any:  # noqa: ANN401 - the tool's own result
         running = self._reported(shape, telling, grant, context)

@@ -79,7 +79,8 @@ class Arguments:
         with suppress(Exception):  # of serializers and validators, which are anybody's
             written = _written(typed)
             value: dict[str, Any] = json.loads(written)
-            if _written(self._typed(value)) == written:
+            again = self._typed(value)
+            if vars(again) == vars(typed) and _written(again) == written:
                 return value
         _log.error("the arguments of %r change on their way through JSON", self._function.__name__)
         raise ApprovalRefused(ApprovalUnserializableInput("/input"))

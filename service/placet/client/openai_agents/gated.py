@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from agents import Agent, FunctionTool, RunContextWrapper, RunState, ToolApprovalItem
 from agents.tool_context import ToolContext
 
-from placet.client.decorating import Turn, during
+from placet.client.decorating import Turn, during, given
 from placet.client.hook_async import Hook
 from placet.client.hook_options import Asking
 from placet.client.openai_agents.arguments import CONTEXT, Arguments
@@ -35,11 +35,10 @@ class Runtime(NamedTuple):
         Raises:
             ValueError: The run or the call has no id.
         """
-        run = self.run(context) if callable(self.run) else self.run
+        run = given(self.run, context)
         if not run or not call_id:
             raise ValueError("a call is known again by its run and its id: one of them is empty")
-        facts = self.context(context) if callable(self.context) else self.context
-        actor = self.actor(context) if callable(self.actor) else self.actor
+        actor, facts = given(self.actor, context), given(self.context, context)
         return Turn(actor=actor, run=run, call_id=call_id, context=facts)
 
 

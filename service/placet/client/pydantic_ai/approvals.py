@@ -11,7 +11,7 @@ from pydantic_ai.exceptions import ApprovalRequired, ToolFailed
 from pydantic_ai.messages import ToolCallPart
 from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults, ToolApproved, ToolDenied
 
-from placet.client.decorating import Turn, during
+from placet.client.decorating import Turn, during, given
 from placet.client.errors import StillPending
 from placet.client.hook_async import Hook
 from placet.client.hook_options import Decorating
@@ -123,12 +123,11 @@ class Approvals:
         return results
 
     def _turn(self, ctx: RunContext[Any]) -> Turn:
-        run = self._run(ctx) if callable(self._run) else self._run or ctx.conversation_id
+        run = ctx.conversation_id if self._run is None else given(self._run, ctx)
         if not run or not ctx.tool_call_id:
             raise TypeError("a tool that takes an approval is called in a conversation, and calls have ids")
-        actor = self._actor(ctx) if callable(self._actor) else self._actor
-        context = self._context(ctx) if callable(self._context) else self._context
-        return Turn(actor=actor, run=run, call_id=ctx.tool_call_id, context=context or {})
+        actor, context = given(self._actor, ctx), given(self._context or {}, ctx)
+        return Turn(actor=actor, run=run, call_id=ctx.tool_call_id, context=context)
 
     def _shown(self, approval: Approval) -> dict[str, Any]:
         """What is shown of a question where a run is paused; it grants nothing."""
