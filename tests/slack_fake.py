@@ -17,6 +17,7 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from slack_sdk.signature import SignatureVerifier
 
+from placet.application.clock import Clock
 from placet.domain.chat import SlackApp
 from tests.factories import ManualClock
 from tests.slack_rules import faults, is_too_long, returned, units, view_faults
@@ -71,14 +72,15 @@ class SlackFake:
         delay_s: How long it takes over an answer.
         delays_s: The same for single methods.
         is_paced: Whether it takes one message a second for a channel.
+        arrived: Methods that were called, answered or not yet.
         calls: Methods that were called, in order, with what they were told.
         messages: What stands in channels, in order.
         answers: What was said by response URLs, with the path.
         views: Forms that were opened, with their triggers.
     """
 
-    def __init__(self, clock: ManualClock | None = None) -> None:
-        self.clock = clock or ManualClock()
+    def __init__(self, clock: Clock | None = None) -> None:
+        self.clock: Any = clock or ManualClock()
         self.members = {CHANNEL}
         self.others: set[str] = set()
         self.archived: set[str] = set()
@@ -88,6 +90,7 @@ class SlackFake:
         self.delay_s = 0.0
         self.delays_s: dict[str, float] = {}
         self.is_paced = True
+        self.arrived: list[str] = []
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.messages: list[SlackMessage] = []
         self.answers: list[tuple[str, dict[str, Any]]] = []
@@ -259,6 +262,7 @@ class SlackFake:
     def answer(self, path: str, headers: Message, body: bytes) -> tuple[int, dict[str, str], bytes]:
         """Answer a request."""
         method = path.rpartition("/")[2]
+        self.arrived.append(method)
         self._closing.wait(self.delays_s.get(method, self.delay_s))
         said = _said(headers.get("Content-Type", ""), body)
         with self._lock:

@@ -430,6 +430,6 @@ def _payload(body: bytes) -> dict[str, Any]:
 def _is_signed(slack: SlackFake, headers: dict[str, str], body: bytes) -> bool:
     class Now(Clock):
         def now(self) -> float:
-            return slack.clock.now_ms() / 1000
+            return float(slack.clock.now_ms()) / 1000
 
     return SignatureVerifier(SECRET, Now()).is_valid_request(body, headers)
