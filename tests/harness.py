@@ -20,7 +20,7 @@ from placet.bootstrap import Services, open_services
 from placet.domain.limits import Limits
 from placet.domain.model import Risk
 from placet.domain.principals import Approver, Client, Scope
-from placet.settings import Settings, StoreSettings
+from placet.settings import Settings, StoreSettings, WebhookSettings
 from placet.store.connection import connect
 from placet.store.link import Link
 from placet.store.opened import Clients, Store, assemble
@@ -199,7 +199,11 @@ async def opened(
 
     ``rules`` are put in force, as when a service starts; without them nothing is.
     """
-    settings = Settings(store=StoreSettings(data_dir=directory), limits=limits or Limits())
+    settings = Settings(
+        store=StoreSettings(data_dir=directory),
+        limits=limits or Limits(),
+        webhooks=WebhookSettings(allow=("127.0.0.1",)),
+    )
 
     clients, link = _clients(redis, settings.store)
 

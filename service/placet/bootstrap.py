@@ -44,9 +44,14 @@ from placet.application.statistics import ReadStatistics
 from placet.application.strangers import Strangers
 from placet.application.sweep import Sweeper
 from placet.application.waiters import Waiters
+from placet.application.webhook_events import WebhookEvents
 from placet.application.withdraw import WithdrawOpen
 from placet.channels.slack.api import SlackApi
-from placet.domain.deliveries import SLACK
+from placet.channels.trust import Trust
+from placet.channels.webhooks.addresses import networks_of
+from placet.channels.webhooks.lookup import Lookup
+from placet.channels.webhooks.sending import WebhookSender
+from placet.domain.deliveries import SLACK, WEBHOOK
 from placet.observability.metrics import Metrics
 from placet.settings import Settings
 from placet.settings.rule_files import RulesAt
@@ -107,6 +112,7 @@ class Services(Struct, frozen=True, kw_only=True):
     dispatcher: Dispatcher
     slack: SlackApi
     slack_callback: SlackCallback
+    webhooks: WebhookEvents
     metrics: Metrics
     clock: Clock
     exits: AsyncExitStack
@@ -169,7 +175,9 @@ async def open_services(
             )
         exits.push_async_callback(opened.close)
         files = RulesAt(settings.rules.policy_file, settings.rules.directory_file, settings.limits)
-        services = _compose(settings, opened, timers, metrics, waiters, rules or files)
+        lookup = Lookup()
+        exits.callback(lookup.close)
+        services = _compose(settings, opened, timers, metrics, waiters, rules or files, lookup)
         exits.push_async_callback(services.issuers.close)
         exits.push_async_callback(services.configurations.close)
         exits.push_async_callback(services.sweeper.stop)
@@ -181,7 +189,13 @@ async def open_services(
 
 
 def _compose(
-    settings: Settings, store: Store, clock: Clock, metrics: Metrics, waiters: Waiters, rules: Source
+    settings: Settings,
+    store: Store,
+    clock: Clock,
+    metrics: Metrics,
+    waiters: Waiters,
+    rules: Source,
+    lookup: Lookup,
 ) -> Services:
     path = settings.keys.keyring_file
     if path is None:
@@ -204,7 +218,10 @@ def _compose(
         rulebooks=rulebooks,
         issuers=issuers,
     )
-    enrolment = Enrolment(store.principals, store.registry, directory, ring, in_force, clock)
+    allowed = networks_of(settings.webhooks.allow)
+    enrolment = Enrolment(store.principals, store.registry, directory, ring, in_force, clock, allowed)
+    sender = WebhookSender(allowed=allowed, trust=Trust(), find=lookup, now_ms=clock.now_ms)
+    webhooks = WebhookEvents(sender, ring, clock, limits)
     activation = Activation(rulebooks, in_force, store.registry, directory, enrolment)
     decide = DecideApproval(approvals, seals, limits, decided=metrics.decision)
     sweeper = Sweeper(
@@ -216,7 +233,7 @@ def _compose(
         seals,
         directory,
         store.registry.tenants,
-        {SLACK: SlackCards(slack, ring, issuer)},
+        {SLACK: SlackCards(slack, ring, issuer), WEBHOOK: webhooks},
         clock,
         came_of=metrics.delivery,
         standing=metrics.deliveries,
@@ -279,6 +296,7 @@ def _compose(
             clock,
             failed=metrics.failed_authentication,
         ),
+        webhooks=webhooks,
         metrics=metrics,
         clock=clock,
         exits=AsyncExitStack(),

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from placet.api import documents
 from placet.api.callbacks import CALLBACKS
 from placet.api.openapi import document, text
 from placet.api.routes import ROUTES, Route
+from placet.channels.webhooks import signing
 from placet.domain.errors import TABLE
 from placet.settings import Environment, ServerSettings, Settings, StoreSettings
 
@@ -221,3 +223,25 @@ def test_every_reference_leads_somewhere_and_every_component_is_used() -> None:
         if kind != "securitySchemes"
     }
     assert named - referred == {"#/components/responses/METHOD_NOT_ALLOWED"}
+
+
+@pytest.mark.parametrize("item", DOCUMENT["webhooks"])
+def test_an_example_of_a_webhook_keeps_to_its_schema(item: str) -> None:
+    """And its signature is the one that the standard has for the example's secret."""
+    operation = DOCUMENT["webhooks"][item]["post"]
+    content = operation["requestBody"]["content"]["application/json"]
+    for example in content["examples"].values():
+        validator = Draft202012Validator({**content["schema"], "components": STRICT})
+        assert [error.message for error in validator.iter_errors(example["value"])] == []
+    assert "token" not in json.dumps(content["examples"])
+
+
+def test_the_signature_of_the_example_is_good() -> None:
+    """Whoever writes a receiver can try it on what the document shows."""
+    operation = DOCUMENT["webhooks"]["approval"]["post"]
+    [secret] = re.findall("whsec_[A-Za-z0-9+/=]+", operation["description"])
+    sent = [(each["name"].encode(), each["example"].encode()) for each in operation["parameters"]]
+    shown = operation["requestBody"]["content"]["application/json"]["examples"]["approved"]["value"]
+    at_s = int(dict(sent)[b"webhook-timestamp"])
+    body = json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode()
+    assert signing.proved([signing.secret_of(secret)], sent, body, at_s).message_id.startswith("msg_")

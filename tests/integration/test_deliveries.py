@@ -52,6 +52,7 @@ class Post:
         self.h, self.runtime, self.ann = h, runtime, ann
         self.ear = Ear()
         self.dispatcher = self.replica()
+        h.services.dispatcher._senders = {}  # it would tell them itself
 
     def replica(self) -> Dispatcher:
         """What tells, in one process."""

@@ -22,6 +22,7 @@ from placet.settings import (
     Settings,
     SettingsError,
     StoreSettings,
+    WebhookSettings,
     describe,
     load,
 )
@@ -92,6 +93,7 @@ def test_every_variable_is_read() -> None:
             "PLACET_STORE_CALL_TIMEOUT_MS": "4",
             "PLACET_STORE_CONFIRM_TIMEOUT_MS": "5",
             "PLACET_KEYRING_FILE": "/etc/placet/keyring.json",
+            "PLACET_WEBHOOK_ALLOW": "10.1.0.0/16, fd00::7",
             "PLACET_METRICS_BIND": "0.0.0.0:9000",
             "PLACET_LOG_LEVEL": "debug",
             "PLACET_LOG_FORMAT": "json",
@@ -120,6 +122,7 @@ def test_every_variable_is_read() -> None:
             confirm_timeout_ms=5,
         ),
         keys=KeySettings(keyring_file=Path("/etc/placet/keyring.json")),
+        webhooks=WebhookSettings(allow=("10.1.0.0/16", "fd00::7")),
         metrics=MetricsSettings(host="0.0.0.0", port=9000, chosen=True),
         logs=LogSettings(level=LogLevel.DEBUG, format=LogFormat.JSON),
         limits=Limits(page_default=20),

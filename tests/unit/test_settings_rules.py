@@ -180,6 +180,13 @@ def test_proxies_must_be_named(proxies: str) -> None:
     assert len(_problems({"PLACET_TRUSTED_PROXIES": proxies})) == 1
 
 
+@pytest.mark.parametrize("networks", ["*", "0.0.0.0/0", "::/0", "10.1.0.1/16", "hooks", "10.1.0.1,"])
+def test_where_webhooks_may_go_must_be_named(networks: str) -> None:
+    """A list that names every address would name what only this machine may reach."""
+    (problem,) = _problems({"PLACET_WEBHOOK_ALLOW": networks})
+    assert problem.startswith("PLACET_WEBHOOK_ALLOW must ")
+
+
 @pytest.mark.parametrize("host", ["*", "a b", "256.1.1.1", "127.1", "-a", "a:80", "http://a", "[::1"])
 def test_bad_hosts(host: str) -> None:
     """A host is an address or a name."""

@@ -161,6 +161,16 @@ _AFTERWARDS: Mapping[str, str] = {
     "TrailEntry.target": "Of `delivered` and `undelivered`: who was told, or could not be.",
     "TrailEntry.error": "Of `undelivered`: why not.",
     "TrailEntry.count": "How many refusals the line stands for, where they are counted only.",
+    "WebhookEvent.type": "`approval.`, and what happened to it: `approval.approved`.",
+    "WebhookEvent.timestamp": "When it happened.",
+    "WebhookEvent.data": "What it is about.",
+    "WebhookEventData.event": "The line of the approval's trail, as its reader sees it.",
+    "WebhookEventData.approval": "The approval as it is when this is sent; never with a token.",
+    "WebhookTest.type": "Always `placet.test`.",
+    "WebhookTest.timestamp": "When it was made.",
+    "WebhookTest.data": "Which endpoint is tried out.",
+    "WebhookTestData.tenant": "Whose endpoint it is.",
+    "WebhookTestData.webhook": "Its name.",
 }
 
 _PROBLEM: Mapping[str, str] = {

@@ -14,6 +14,7 @@ from placet.api import openapi_parts as parts
 from placet.api import openapi_public as public
 from placet.api import openapi_schemas as schemas
 from placet.api import openapi_story as story
+from placet.api import openapi_webhooks as webhooks
 from placet.api.openapi_schemas import Object
 from placet.api.prose import OPERATIONS, TAGS
 from placet.api.routes import ROUTES, Route
@@ -68,6 +69,7 @@ def document(server_url: str | None, limits: Limits | None = None) -> Object:
         "servers": [{"url": server_url or "/"}],
         "tags": [{"name": name, "description": description} for name, description in TAGS.items()],
         "paths": {**paths, **callbacks.paths(), **public.paths()},
+        "webhooks": webhooks.webhooks(),
         "components": {
             "schemas": schemas.components(limits),
             "responses": errors.shared_responses(),

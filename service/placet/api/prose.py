@@ -23,6 +23,7 @@ TAGS: Mapping[str, str] = MappingProxyType(
         "Decide": "The approver's side.",
         "Execute": "The tool's side after a decision: spend the grant, report what came of it.",
         "Callbacks": "What other systems call, with a signature in place of a credential.",
+        "Webhooks": "What is sent to endpoints of yours, signed.",
         "Service": "Public documents, without a credential.",
     }
 )

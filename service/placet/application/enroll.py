@@ -15,9 +15,12 @@ from msgspec import Struct
 
 from placet.application.clock import Clock
 from placet.application.directory import Directory, Snapshot
+from placet.application.endpoint_faults import PATTERN
+from placet.application.endpoint_faults import faults_of as faults_of_endpoint
 from placet.application.in_force import InForce, InForceSpoilt
 from placet.application.roll import RollSpoilt, followed, sealed
 from placet.application.signing_secrets import as_text, signing_secrets
+from placet.channels.webhooks.addresses import Networks
 from placet.domain.authority import Rulebook
 from placet.domain.generation import generation_of
 from placet.domain.identity import check_id
@@ -34,7 +37,6 @@ ATTEMPTS_MAX = 32
 """Of changes to one tenant at once one gets through each time, and the others try again."""
 _KID_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 _KID_CHARS = 12
-_PATTERN = re.compile("[!-~]{1,200}")  # a capability, and * for any characters
 
 
 class EnrolmentRefused(Exception):  # noqa: N818 - reads as what happened
@@ -57,6 +59,7 @@ class Enrolment:
     """The use cases. They act with the rights of whoever can open the store and the keyring.
 
     A roll is checked before it is changed: sealing one that somebody else has written would make it ours.
+    ``allowed`` are the networks that webhook endpoints may be in besides public ones.
     """
 
     def __init__(
@@ -67,7 +70,9 @@ class Enrolment:
         ring: KeyringFile,
         in_force: InForce,
         clock: Clock,
+        allowed: Networks = (),
     ) -> None:
+        self._allowed = allowed
         self._store = store
         self._in_force = in_force
         self._registry = registry
@@ -82,7 +87,7 @@ class Enrolment:
             EnrolmentRefused: The name is taken, or something about the principal is wrong.
             StoreUnavailable: The store can't be asked; whether the change was made is unknown.
         """
-        faults = _faults(principal)
+        faults = _faults(principal, self._allowed)
         if faults:
             raise EnrolmentRefused(" ".join(faults))
         await self._registry.add_tenant(principal.tenant)
@@ -256,7 +261,7 @@ def _busy(tenant: str) -> EnrolmentRefused:
     )
 
 
-def _faults(principal: Enrolled) -> list[str]:
+def _faults(principal: Enrolled, allowed: Networks) -> list[str]:
     faults = []
     if not re.fullmatch(TENANT_PATTERN, principal.tenant):
         faults.append("A tenant is 1 to 63 of a-z, 0-9 and -, and starts with a letter or digit.")
@@ -269,12 +274,11 @@ def _faults(principal: Enrolled) -> list[str]:
         faults += [
             f"{pattern!r} is no capability pattern: use visible ASCII, * for any characters."
             for pattern in principal.capabilities
-            if not _PATTERN.fullmatch(pattern)
+            if not PATTERN.fullmatch(pattern)
         ]
         people = (*principal.owners, *principal.people)
     elif isinstance(principal, Endpoint):
-        if not re.fullmatch(ID_PATTERN, principal.name):
-            faults.append("A webhook's name is 1 to 128 of A-Z, a-z, 0-9 and ._:-, led by a letter or digit.")
+        faults += faults_of_endpoint(principal, allowed)
         people = ()
     else:
         people = (principal.id,)

@@ -113,7 +113,7 @@ def _endpoints(snapshot: Snapshot, approval: Approval, terms: Terms | None, even
     for endpoint in snapshot.endpoints.values():
         target = f"{WEBHOOK}:{endpoint.name}"
         is_for = not endpoint.by_rule and endpoint.hears_of(approval.ask.capability, approval.ask.asked_by)
-        if (is_for or target in ruled) and (not endpoint.events or event in endpoint.events):
+        if (is_for or target in ruled) and endpoint.hears(event):
             yield target
 
 

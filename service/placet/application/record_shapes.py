@@ -199,3 +199,33 @@ class TrailView(Struct, frozen=True, kw_only=True, omit_defaults=True):
     input_hash: Sha256 | UnsetType = UNSET
     target: str | UnsetType = UNSET
     error: Failure | UnsetType = UNSET
+
+
+class WebhookDataView(Struct, frozen=True, kw_only=True):
+    """What an event sent to a webhook is about: the line of the trail, and the record as it is by now."""
+
+    event: TrailView
+    approval: RecordView
+
+
+class WebhookView(Struct, frozen=True, kw_only=True):
+    """An event, as it is sent to webhooks; its type is ``approval.`` and what happened."""
+
+    type: str
+    timestamp: Timestamp
+    data: WebhookDataView
+
+
+class WebhookTestDataView(Struct, frozen=True, kw_only=True):
+    """Which endpoint is tried out."""
+
+    tenant: str
+    webhook: str
+
+
+class WebhookTestView(Struct, frozen=True, kw_only=True):
+    """A message that is about nothing, as ``placet webhooks test`` sends it."""
+
+    type: str
+    timestamp: Timestamp
+    data: WebhookTestDataView

@@ -117,6 +117,10 @@ class Endpoint(Struct, frozen=True, kw_only=True, tag_field="type", tag="webhook
         """Where the store keeps it."""
         return f"webhook:{self.name}"
 
+    def hears(self, event: str) -> bool:
+        """Whether it is told of events of a type."""
+        return not self.events or event in self.events
+
     def hears_of(self, capability: str, client: str) -> bool:
         """Whether it is for what a client asks."""
         return (not self.capabilities or matches(capability, self.capabilities)) and (

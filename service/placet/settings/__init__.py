@@ -14,6 +14,7 @@ from placet.settings.model import (
     ServerSettings,
     Settings,
     StoreSettings,
+    WebhookSettings,
 )
 from placet.settings.secret import Secret
 from placet.settings.variable import SettingDoc
@@ -33,6 +34,7 @@ __all__ = [
     "Settings",
     "SettingsError",
     "StoreSettings",
+    "WebhookSettings",
     "describe",
     "load",
 ]

@@ -177,6 +177,15 @@ DIRECTORY_FILE: Variable[Path | None] = variable(
     allowed="a TOML file; `placet policy check` finds its faults",
     rule="each is who their credential says",
 )
+WEBHOOK_ALLOW: Variable[tuple[str, ...]] = variable(
+    "WEBHOOK_ALLOW",
+    "Webhooks",
+    parsing.networks,
+    (),
+    "Where webhook endpoints may be besides public addresses; plain http goes to these alone. An address "
+    "that hands out a machine's own credentials has to be named by itself.",
+    allowed="IP addresses or networks, separated by commas",
+)
 METRICS_BIND: Variable[tuple[str, int] | None] = variable(
     "METRICS_BIND",
     "Metrics",
@@ -228,8 +237,8 @@ _SERVICE: Final[tuple[SettingDoc, ...]] = (
     HOST.doc, PORT.doc, PUBLIC_URL.doc, ENVIRONMENT.doc, TLS_CERT_FILE.doc, TLS_KEY_FILE.doc,
     TRUSTED_PROXIES.doc, ALLOWED_HOSTS.doc, SHUTDOWN_GRACE_MS.doc, DATA_DIR.doc, REDIS_URL.doc,
     DURABILITY.doc, DURABILITY_REPLICAS.doc, CONNECT_TIMEOUT_MS.doc, CALL_TIMEOUT_MS.doc,
-    CONFIRM_TIMEOUT_MS.doc, KEYRING_FILE.doc, POLICY_FILE.doc, DIRECTORY_FILE.doc, METRICS_BIND.doc,
-    LOG_LEVEL.doc, LOG_FORMAT.doc,
+    CONFIRM_TIMEOUT_MS.doc, KEYRING_FILE.doc, POLICY_FILE.doc, DIRECTORY_FILE.doc, WEBHOOK_ALLOW.doc,
+    METRICS_BIND.doc, LOG_LEVEL.doc, LOG_FORMAT.doc,
 )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from placet.settings.model import (
     ServerSettings,
     Settings,
     StoreSettings,
+    WebhookSettings,
 )
 from placet.settings.parsing import is_loopback
 from placet.settings.variable import Variable
@@ -76,6 +77,7 @@ def load(environ: Mapping[str, str], overrides: Mapping[str, str | None] = _NO_O
             policy_file=reader.read(catalogue.POLICY_FILE),
             directory_file=reader.read(catalogue.DIRECTORY_FILE),
         ),
+        webhooks=WebhookSettings(allow=reader.read(catalogue.WEBHOOK_ALLOW)),
         metrics=_metrics(reader, server.port),
         logs=LogSettings(level=reader.read(catalogue.LOG_LEVEL), format=reader.read(catalogue.LOG_FORMAT)),
         limits=_limits(reader),

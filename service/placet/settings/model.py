@@ -125,6 +125,16 @@ class RuleSettings(Struct, frozen=True, kw_only=True):
     directory_file: Path | None = None
 
 
+class WebhookSettings(Struct, frozen=True, kw_only=True):
+    """Where webhook endpoints may be.
+
+    Attributes:
+        allow: networks besides public addresses; plain http goes to these alone.
+    """
+
+    allow: tuple[str, ...] = ()
+
+
 class MetricsSettings(Struct, frozen=True, kw_only=True):
     """Where `/metrics` listens.
 
@@ -153,6 +163,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     server: ServerSettings = ServerSettings()
     keys: KeySettings = KeySettings()
     rules: RuleSettings = RuleSettings()
+    webhooks: WebhookSettings = WebhookSettings()
     metrics: MetricsSettings = MetricsSettings()
     logs: LogSettings = LogSettings()
     limits: Limits = Limits()

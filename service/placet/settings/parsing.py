@@ -134,6 +134,22 @@ def proxies(text: str) -> tuple[str, ...]:
     return tuple(networks)
 
 
+def networks(text: str) -> tuple[str, ...]:
+    """Take addresses and networks that may be called, separated by commas.
+
+    Raises:
+        ValueError: one is neither, or it is so wide that every address would be allowed.
+    """
+    for item in _items(text):
+        try:
+            network = ipaddress.ip_network(item)
+        except ValueError:
+            raise ValueError("must be IP addresses or networks (10.1.0.0/16) separated by commas") from None
+        if network.prefixlen == 0:
+            raise ValueError("must not allow every address there is: name the networks of the receivers")
+    return tuple(_items(text))
+
+
 def host_names(text: str) -> tuple[str, ...]:
     """Take host names separated by commas, ``*.example.com`` for any name below one; lower-cased.
 

@@ -83,7 +83,7 @@ def test_every_member_has_a_meaning_and_every_meaning_a_member() -> None:
 def test_every_route_has_prose_under_a_heading() -> None:
     """And no prose is about a route that is gone."""
     assert set(OPERATIONS) == {route.name for route in ROUTES}
-    assert {prose.tag for prose in OPERATIONS.values()} | {"Callbacks", "Service"} == set(TAGS)
+    assert {prose.tag for prose in OPERATIONS.values()} | {"Callbacks", "Service", "Webhooks"} == set(TAGS)
 
 
 def test_every_reason_that_is_shown_is_of_a_route() -> None:
