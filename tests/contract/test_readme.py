@@ -13,6 +13,7 @@ from placet.application.commands import Create
 from placet.client import model_docs
 from placet.client.hook_options import Decorating
 from placet.client.questions import Terms
+from placet.domain import delivery_docs
 from placet.domain.canonical import canonicalize, sha256_hex
 from placet.domain.error_docs import markdown_table
 from placet.domain.faces import GENERIC_MESSAGE
@@ -35,6 +36,12 @@ def test_the_table_of_what_a_model_reads_is_made_of_what_is_raised() -> None:
     shown = README.split("<!-- model -->\n")[1].split("<!-- /model -->")[0]
     assert shown == model_docs.markdown_table()
     assert not [line for line in shown.splitlines() if line.endswith(f"{GENERIC_MESSAGE} |")]
+
+
+def test_the_table_of_failures_is_the_one_table() -> None:
+    """Each way in which a delivery fails, and what to do about it."""
+    shown = README.split("<!-- failures -->\n")[1].split("<!-- /failures -->")[0]
+    assert shown == delivery_docs.markdown_table()
 
 
 def test_the_table_of_members_has_all_that_a_question_can_say() -> None:

@@ -181,6 +181,38 @@ async def test_people_read_who_was_told(post: Post) -> None:
     ]
 
 
+async def test_what_waits_or_has_failed_is_listed_and_tried_at_once(post: Post) -> None:
+    """Whoever mended a receiver does not wait out the pause; what is told, or being told, is left alone."""
+    await endpoint(post.h)
+    lanes = post.h.services.store.deliveries
+    first, second = await post.runtime.asked(), await post.runtime.asked(input={"order": "A-2"})
+    post.ear.width = 1
+    post.ear.faults = [Undelivered(Failure.TIMEOUT), Undelivered(Failure.REFUSED)]
+    assert await post.deliver() == []
+    waiting = await lanes.queued("default", limit=10)
+    failed = await lanes.failed("default", limit=10)
+    [(one, delivery, due_ms)], [(other, given_up)] = waiting, failed
+    assert {one, other} == {first["id"], second["id"]}
+    assert (delivery.error, given_up.error) == (Failure.TIMEOUT, Failure.REFUSED)
+    assert post.h.clock.now_ms() < due_ms <= post.h.clock.now_ms() + 2_000
+    assert [await lanes.retry("default", each, "webhook:audit") for each in (one, other)] == [True, True]
+    queued = await lanes.queued("default", limit=10)
+    assert [(lane.attempts, lane.error, due) for _, lane, due in queued] == [
+        (0, None, post.h.clock.now_ms())
+    ] * 2
+    assert len(await lanes.queued("default", limit=1)) == 1
+    assert {told[1] for told in await post.deliver()} == {one, other}
+    assert (await lanes.queued("default", limit=10), await lanes.failed("default", limit=10)) == ([], [])
+    assert not await lanes.retry("default", one, "webhook:audit"), "it knows all there is"
+    assert not await lanes.retry("default", one, "webhook:other"), "nothing is to be told there"
+    assert not await lanes.retry("default", "apr-0", "webhook:audit"), "there is no such question"
+    record(await post.ann.decide(first, "approve"))
+    await post.spread()
+    epoch = (await post.h.services.directory.snapshot("default")).epoch
+    await lanes.lease("default", "webhook:audit", limit=1, lease_ms=LEASE_MS, nonce="a", epoch=epoch)
+    assert not await lanes.retry("default", first["id"], "webhook:audit"), "somebody tells it"
+
+
 @pytest.mark.parametrize("failure", [Failure.REFUSED, Failure.NO_SUCH_TARGET, Failure.FORBIDDEN_ADDRESS])
 async def test_what_is_hopeless_is_not_tried_again(post: Post, failure: Failure) -> None:
     """At once; but whatever happens next is told, in order."""

@@ -244,6 +244,7 @@ async def test_a_try_out_is_signed_and_about_nothing(line: Line) -> None:
         ({"events": frozenset({"approved", "opened"})}, "'opened' is no event; there are requested, voted,"),
         ({"events": frozenset({"refused"})}, "'refused' is no event"),
         ({"capabilities": ("orders *",)}, "'orders *' is no capability pattern"),
+        ({"clients": ("shop x",)}, "'shop x' is no client pattern"),
         ({"name": "a b"}, "A webhook's name is"),
     ],
 )

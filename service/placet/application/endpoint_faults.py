@@ -31,9 +31,10 @@ def faults_of(endpoint: Endpoint, allowed: Networks) -> Iterator[str]:
     unknown = sorted(endpoint.events.difference(EVENTS))
     if unknown:
         yield f"{unknown[0]!r} is no event; there are {', '.join(EVENTS)}."
-    for pattern in endpoint.capabilities:
-        if not PATTERN.fullmatch(pattern):
-            yield f"{pattern!r} is no capability pattern: use visible ASCII, * for any characters."
+    for patterns, what in ((endpoint.capabilities, "capability"), (endpoint.clients, "client")):
+        for pattern in patterns:
+            if not PATTERN.fullmatch(pattern):
+                yield f"{pattern!r} is no {what} pattern: use visible ASCII, * for any characters."
 
 
 def _settable(fault: str) -> str:

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any, Final
 
+from placet.domain.events import IN_STREAM, EventType
 from placet.domain.principals import Scope
 
 _SHA256_CHARS: Final = 64
@@ -36,6 +37,15 @@ def _scopes(text: str) -> frozenset[Scope]:
     return frozenset(map(Scope, items))
 
 
+def _events(text: str) -> frozenset[str]:
+    items = [item.removeprefix("approval.") for item in _listed(text)]
+    unknown = [item for item in items if item not in IN_STREAM]
+    if unknown:
+        known = ", ".join(event for event in EventType if event in IN_STREAM)
+        raise ValueError(f"{unknown[0]!r} is no event; there are {known}")
+    return frozenset(items)
+
+
 def _count(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise ValueError("must be a whole number from 1")
@@ -48,4 +58,4 @@ def _digest(text: str) -> str:
     return text
 
 
-listed, scopes, count, digest = map(_reader, (_listed, _scopes, _count, _digest))
+listed, scopes, events, count, digest = map(_reader, (_listed, _scopes, _events, _count, _digest))

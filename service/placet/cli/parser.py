@@ -12,6 +12,7 @@ from placet.cli.approvals_grammar import add_approvals
 from placet.cli.grammar import Parser, add_command, add_group, add_store, add_url
 from placet.cli.policy_grammar import add_files, add_policy
 from placet.cli.principals_grammar import add_principals, add_signin
+from placet.cli.webhooks_grammar import add_deliveries, add_webhooks
 
 _EPILOG: Final = """\
 environment:
@@ -70,6 +71,8 @@ def _parser() -> Parser:
     add_approvals(commands)
     add_principals(commands)
     add_signin(commands)
+    add_webhooks(commands)
+    add_deliveries(commands)
     _keys(commands)
     add_policy(commands)
     _audit(commands)

@@ -1,4 +1,4 @@
-"""``placet clients`` and ``placet approvers``: who may ask, and who may decide.
+"""``placet clients`` and ``placet approvers``: who may ask, and who may decide; in part ``placet webhooks``.
 
 They act on the store with the rights of whoever can open it. A credential is printed once, when it is
 made, and nowhere else; the store keeps its hash.
@@ -7,10 +7,12 @@ made, and nowhere else; the store keeps its hash.
 import argparse
 import asyncio
 import shlex
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from itertools import chain
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
+from placet.application.directory import Snapshot
 from placet.application.enroll import EnrolmentRefused
 from placet.bootstrap import Services
 from placet.cli import acquainted
@@ -23,11 +25,21 @@ from placet.cli.opened import is_missing, named, operating, settings_of
 from placet.cli.roster import document, listing
 from placet.domain.errors import StoreUnavailable
 from placet.domain.model import Risk
-from placet.domain.principals import Approver, Client, Principal
+from placet.domain.principals import Approver, Client, Enrolled, Principal
 from placet.domain.text import visible
 from placet.settings import Settings
 
 Work = Callable[[Services], Awaitable[None]]
+
+_OF_KIND: Final[Mapping[str, Callable[[Snapshot], Mapping[str, Enrolled]]]] = MappingProxyType(
+    {
+        "client": lambda snapshot: snapshot.clients,
+        "approver": lambda snapshot: snapshot.approvers,
+        "webhook": lambda snapshot: snapshot.endpoints,
+    }
+)
+_SECRET: Final = MappingProxyType({"webhook": "signing secret"})
+"""What somebody of a kind has in place of a credential."""
 
 
 def create_client(args: argparse.Namespace, context: Context) -> int:
@@ -64,7 +76,7 @@ def _create(principal: Principal, args: argparse.Namespace, context: Context) ->
             context.console.warn(doubt)
         show(issued, context, done="made")
 
-    return _run(settings, args, context, work, begins=True)
+    return run(settings, args, context, work, begins=True)
 
 
 def rotate(args: argparse.Namespace, context: Context) -> int:
@@ -72,9 +84,9 @@ def rotate(args: argparse.Namespace, context: Context) -> int:
 
     async def work(services: Services) -> None:
         issued = await services.enrolment.rotate(args.tenant, _field(args))
-        show(issued, context, done="has a new credential")
+        show(issued, context, done=f"has a new {_secret(args)}")
 
-    return _run(settings_of(args, context), args, context, work)
+    return run(settings_of(args, context), args, context, work)
 
 
 def list_(args: argparse.Namespace, context: Context) -> int:
@@ -82,12 +94,12 @@ def list_(args: argparse.Namespace, context: Context) -> int:
 
     async def work(services: Services) -> None:
         snapshot = await services.enrolment.all(args.tenant)
-        by_name = snapshot.clients if args.kind == "client" else snapshot.approvers
+        by_name = _OF_KIND[args.kind](snapshot)
         found = [by_name[name] for name in sorted(by_name)]
         lines = listing(found, services.clock.now_ms(), context.console.out) if found else [_nobody(args)]
         context.console.result({"items": [document(each) for each in found]}, *lines)
 
-    return _run(settings_of(args, context), args, context, work)
+    return run(settings_of(args, context), args, context, work)
 
 
 def revoke(args: argparse.Namespace, context: Context) -> int:
@@ -117,12 +129,24 @@ def revoke(args: argparse.Namespace, context: Context) -> int:
         done = f"{what} is revoked all the same." if told["revoked"] else ""
         console.result(told, *lines, unless_shown=done)
 
-    return _run(settings_of(args, context), args, context, work)
+    return run(settings_of(args, context), args, context, work)
 
 
-def _run(
+def run(
     settings: Settings, args: argparse.Namespace, context: Context, work: Work, *, begins: bool = False
 ) -> int:
+    """Have a command's work done over the store.
+
+    Args:
+        settings: Where that is.
+        args: The command line.
+        context: The world.
+        work: What it does.
+        begins: It may begin a store where there is none.
+
+    Raises:
+        Stop: It was refused, or what came of it is unknown.
+    """
     console = context.console
     was_missing = is_missing(settings)
 
@@ -157,9 +181,11 @@ def _unsure(args: argparse.Namespace) -> str:
     named = f"{placet()} {args.kind}s"
     listing = f"`{named} list{tenant}`"
     match args.command.partition(":")[2]:
-        case "create_client" | "create_approver":
+        case "create_client" | "create_approver" | "create_webhook":
             rotate = f"`{named} rotate {shlex.quote(visible(args.name))}{tenant}`"
-            then = f"{listing} says whether the {args.kind} was made. If so, {rotate} gives it a credential"
+            then = (
+                f"{listing} says whether the {args.kind} was made. If so, {rotate} gives it a {_secret(args)}"
+            )
             then += "; if not, make it again."
         case "rotate":
             then = f"{listing} shows its live keys. Is there a new one, which nobody was shown? Take it back"
@@ -180,7 +206,11 @@ def _shown(args: argparse.Namespace) -> str:
     return f"{args.kind} {visible(args.name)}"
 
 
+def _secret(args: argparse.Namespace) -> str:
+    return _SECRET.get(args.kind, "credential")
+
+
 def _nobody(args: argparse.Namespace) -> str:
-    what = "NAME --scopes request,consume" if args.kind == "client" else "ID"
-    none = f"No {args.kind} in tenant {visible(args.tenant)} has a live credential."
+    what = {"client": "NAME --scopes request,consume", "webhook": "NAME URL"}.get(args.kind, "ID")
+    none = f"No {args.kind} in tenant {visible(args.tenant)} has a live {_secret(args)}."
     return f"{none} Make one: {placet()} {args.kind}s create {what}"

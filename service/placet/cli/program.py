@@ -24,7 +24,17 @@ from placet.tokens.keyring_file import KeyringMissingError
 INSTALL_SERVER: Final = "pip install '.[server]'"
 """In a checkout of Placet: there is no package index that has it."""
 _SERVER_LIBRARIES: Final = frozenset(
-    {"hiredis", "httptools", "litestar", "prometheus_client", "redis", "structlog", "uvicorn", "uvloop"}
+    {
+        "hiredis",
+        "httptools",
+        "litestar",
+        "prometheus_client",
+        "redis",
+        "standardwebhooks",
+        "structlog",
+        "uvicorn",
+        "uvloop",
+    }
 )
 
 Command = Callable[..., int]

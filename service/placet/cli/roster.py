@@ -1,4 +1,4 @@
-"""Clients and approvers as they are listed: what each may do, and with which keys."""
+"""Clients, approvers and webhooks as they are listed: what each may do or hears of, and with which keys."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -7,7 +7,7 @@ from typing import Any, Final
 from placet.cli.console import Ink, Terminal
 from placet.cli.layout import GAP, Column, blocks
 from placet.domain.durations import duration
-from placet.domain.principals import Client, Endpoint, Enrolled, Principal, Scope
+from placet.domain.principals import Client, Endpoint, Enrolled, Scope
 from placet.domain.text import visible
 
 _CLIENT_COLUMNS: Final = (
@@ -22,6 +22,12 @@ _APPROVER_COLUMNS: Final = (
     Column(title="APPROVER"),
     Column(title="NAME", least=10),
     Column(title="GROUPS", least=10),
+    Column(title="LIVE KEYS (AGE)", least=15),
+)
+_WEBHOOK_COLUMNS: Final = (
+    Column(title="WEBHOOK"),
+    Column(title="URL", least=16),
+    Column(title="HEARS OF", least=16),
     Column(title="LIVE KEYS (AGE)", least=15),
 )
 _NONE: Final = "-"
@@ -63,7 +69,7 @@ def document(principal: Enrolled) -> dict[str, Any]:
     }
 
 
-def listing(found: Sequence[Principal], now_ms: int, out: Terminal) -> list[str]:
+def listing(found: Sequence[Enrolled], now_ms: int, out: Terminal) -> list[str]:
     """The lines of a table.
 
     Args:
@@ -71,7 +77,13 @@ def listing(found: Sequence[Principal], now_ms: int, out: Terminal) -> list[str]
         now_ms: The present, for the age of keys.
         out: Where they go; gives room and colours.
     """
-    columns = _CLIENT_COLUMNS if isinstance(found[0], Client) else _APPROVER_COLUMNS
+    match found[0]:
+        case Client():
+            columns: Sequence[Column] = _CLIENT_COLUMNS
+        case Endpoint():
+            columns = _WEBHOOK_COLUMNS
+        case _:
+            columns = _APPROVER_COLUMNS
     rows = [[visible(text) for text in _row(each, now_ms)] for each in found]
     heads, *below = [
         [GAP.join(cells).rstrip() for cells in block] for block in blocks(columns, rows, out.room)
@@ -79,7 +91,7 @@ def listing(found: Sequence[Principal], now_ms: int, out: Terminal) -> list[str]
     return [*(out.paint(line, Ink.DIM) for line in heads), *chain.from_iterable(below)]
 
 
-def _row(principal: Principal, now_ms: int) -> tuple[str, ...]:
+def _row(principal: Enrolled, now_ms: int) -> tuple[str, ...]:
     keys = _listed(f"{key.kid} ({duration(now_ms - key.created_at_ms)})" for key in principal.keys)
     if isinstance(principal, Client):
         return (
@@ -90,11 +102,22 @@ def _row(principal: Principal, now_ms: int) -> tuple[str, ...]:
             _listed(principal.owners),
             keys,
         )
+    if isinstance(principal, Endpoint):
+        return principal.name, principal.url, _heard(principal), keys
     return principal.id, principal.display_name or _NONE, _listed(principal.groups), keys
 
 
 def _listed(texts: Iterable[str]) -> str:
     return ", ".join(texts) or _NONE
+
+
+def _heard(endpoint: Endpoint) -> str:
+    """What an endpoint is told, in the order in which it is narrowed."""
+    heard = _listed(sorted(endpoint.events)) if endpoint.events else "everything"
+    parts = [heard, f"of {_listed(endpoint.capabilities)}" if endpoint.capabilities else ""]
+    parts += [f"asked by {_listed(endpoint.clients)}" if endpoint.clients else ""]
+    parts += ["by rule" if endpoint.by_rule else "", "with inputs" if endpoint.with_input else ""]
+    return ", ".join(filter(None, parts))
 
 
 def _may(client: Client) -> str:

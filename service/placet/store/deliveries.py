@@ -201,6 +201,24 @@ class Deliveries:
         triples = zip(flat[::3], flat[1::3], flat[2::3], strict=True)
         return [(each.decode(), unpacked(target.decode(), packed)) for each, packed, target in triples]
 
+    async def queued(self, tenant: str, *, limit: int) -> list[tuple[str, Delivery, int]]:
+        """Lanes that wait, what is due first, first: of which approval each, and when it is due."""
+        _, _, flat = await self._run("queued", tenant, limit)
+        fours = zip(flat[::4], flat[1::4], flat[2::4], flat[3::4], strict=True)
+        return [
+            (each.decode(), unpacked(target.decode(), packed), int(due))
+            for each, packed, target, due in fours
+        ]
+
+    async def retry(self, tenant: str, approval_id: str, target: str) -> bool:
+        """Have a lane told now that has failed, or waits for its next attempt.
+
+        Returns:
+            Whether there is something to tell, and nobody tells it just now.
+        """
+        ruling, _ = await self._run("retry", tenant, approval_id, target)
+        return bool(ruling == b"ok")
+
     async def _run(self, name: str, tenant: str, *args: Argument, epoch: int | None = None) -> Reply:
         now = "" if self._clock is None else self._clock()
         # What is lost of it is told again: nothing is answered that anybody relies on.

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from placet.application.rulebooks import Source
 from placet.bootstrap import Services
-from placet.cli import explain, principals, program
+from placet.cli import deliveries, explain, principals, program
 from tests.factories import ManualClock
 from tests.harness import Harness, opened
 
@@ -131,6 +131,8 @@ def store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeServer:
 
     monkeypatch.setattr(principals, "operating", operating)
     monkeypatch.setattr(explain, "opening", operating)
+    monkeypatch.setattr(deliveries, "opening", operating)
+    monkeypatch.setattr(deliveries, "operating", operating)
     return server
 
 

@@ -72,6 +72,8 @@ class TestEveryCommand:
         assert set(LEAVES) == {
             "placet serve",
             "placet demo",
+            *(f"placet webhooks {verb}" for verb in ("create", "list", "rotate", "revoke", "test")),
+            *("placet deliveries list", "placet deliveries retry"),
             "placet doctor",
             "placet openapi",
             "placet version",

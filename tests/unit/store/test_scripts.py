@@ -157,6 +157,8 @@ async def test_every_call_hands_over_what_its_head_tells() -> None:
         lanes.ring("default", limit=1),
         lanes.pass_by("default", "g", epoch=0),
         lanes.failed("default", limit=1),
+        lanes.queued("default", limit=1),
+        lanes.retry("default", ask.id, "webhook:x"),
         people.all("default"),
         people.enroll("default", Roll(epoch=1, rows={}), instead_of=""),
     ):
