@@ -42,6 +42,7 @@ def create_app(services: Services, settings: Settings) -> ASGIApp:
         report=services.report,
         feed=services.feed,
         slack=services.slack_callback,
+        bridges=services.bridges,
         limits=settings.limits,
     )
     hosts = Hosts(settings.server.accepted_hosts, services.clock)

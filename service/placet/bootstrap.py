@@ -8,6 +8,7 @@ from msgspec import Struct, structs
 
 from placet.application.activation import Activation
 from placet.application.audit import Audit
+from placet.application.bridge_callbacks import BridgeCallbacks
 from placet.application.cancel import CancelApproval
 from placet.application.clock import Clock, SystemClock
 from placet.application.code_flow import CodeFlow
@@ -55,6 +56,7 @@ from placet.domain.deliveries import SLACK, WEBHOOK
 from placet.observability.metrics import Metrics
 from placet.settings import Settings
 from placet.settings.rule_files import RulesAt
+from placet.store.callbacks import Callbacks
 from placet.store.embedded import EmbeddedServer
 from placet.store.opened import Store, open_store
 from placet.store.past import Past
@@ -113,6 +115,7 @@ class Services(Struct, frozen=True, kw_only=True):
     slack: SlackApi
     slack_callback: SlackCallback
     webhooks: WebhookEvents
+    bridges: BridgeCallbacks
     metrics: Metrics
     clock: Clock
     exits: AsyncExitStack
@@ -297,6 +300,7 @@ def _compose(
             failed=metrics.failed_authentication,
         ),
         webhooks=webhooks,
+        bridges=BridgeCallbacks(directory, ring, Callbacks(store.client), clock),
         metrics=metrics,
         clock=clock,
         exits=AsyncExitStack(),

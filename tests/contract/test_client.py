@@ -46,6 +46,7 @@ MADE: dict[str, tuple[str, calls.Call[Any]]] = {
 
 LEFT_OUT = {
     "slack_callback": "Slack's, whose signature it takes",
+    "bridge_callback": "for bridges, which sign what they send",
     "healthz": "for whoever runs the service: a process supervisor",
     "readyz": "likewise: a load balancer",
     "openapi": "for those who make clients",

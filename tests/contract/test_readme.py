@@ -6,10 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import fields
 
-from placet.application.commands import Create
+from placet.application.commands import CallBack, Create
+from placet.application.signing_secrets import as_text
+from placet.channels.webhooks.signing import proved
 from placet.client import model_docs
 from placet.client.hook_options import Decorating
 from placet.client.questions import Terms
@@ -97,3 +100,21 @@ def test_a_token_is_checked_offline_as_the_readme_says(is_granted: Callable[...,
     assert is_granted(token, keys, "orders.refund", "agent-7", {"order": "A-2"}) is False
     for refused in ("", token[:-4], f"{token}."):
         assert is_granted(refused, keys, "orders.refund", "agent-7", order) is False
+
+
+def test_a_callback_is_signed_as_the_readme_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the library of the standard; what it says is a callback's body."""
+    told = re.findall(r"<!-- callback -->\n```python\n(.+?)^```$", README, re.DOTALL | re.MULTILINE)
+    assert len(told) == 1
+    names: dict[str, Any] = {}
+    exec(told[0], names)  # noqa: S102 - our own README
+    sent: dict[str, Any] = {}
+    monkeypatch.setattr(names["httpx"], "post", lambda url, **options: sent.update(url=url, **options))
+    secret = bytes(range(32))
+    shown = {"id": "apr-1", "digest": "0" * 64}
+    names["call_back"]("https://placet.example/x", as_text(secret), shown, "approve", "ada@example.com")
+    body = sent["content"].encode()
+    headers = [(name.encode(), value.encode()) for name, value in sent["headers"].items()]
+    assert proved([secret], headers, body, time.time_ns() // 10**9).message_id.startswith("msg_")
+    said = msgspec.json.decode(body, type=CallBack)
+    assert (said.approval_id, said.decision, said.approver.id) == ("apr-1", "approve", "ada@example.com")

@@ -18,6 +18,7 @@ _QUESTION: Mapping[str, str] = {
     ),
     "digest": "Hash of everything an approver decides on: the call and the words of the card.",
     "DecideBody.digest": "The record's `digest`, as the card was shown.",
+    "CallbackBody.digest": "The record's `digest`, as the card was shown.",
     "DecideItem.digest": "The record's `digest`, as the card was shown.",
     "Decision.digest": "What the vote was on; null for callers who may not see it.",
     "effect": "What the call does to the world.",
@@ -34,6 +35,7 @@ _QUESTION: Mapping[str, str] = {
     "ConsumeBody.input": "The input about to run. Required where the service holds the approved one.",
     "IntrospectBody.input": "The input about to run. Required where the service holds the approved one.",
     "DecideBody.input": "The changed input; with the decision `edit` only.",
+    "CallbackBody.input": "The changed input; with the decision `edit` only.",
     "DecideItem.input": "The changed input; with the decision `edit` only.",
     "DecideItem.id": "The approval that it is about.",
     "Approval.input": "The effective input; null where the caller may not see it, or nobody here holds it.",
@@ -115,6 +117,8 @@ _PEOPLE: Mapping[str, str] = {
 
 _AFTERWARDS: Mapping[str, str] = {
     "approver": "Who voted.",
+    "approval_id": "The approval that it is about.",
+    "CallbackBody.approver": "Whom the bridge speaks for.",
     "DecideItem.approver": "Whom a `decide_as` client speaks for: required of it, refused from people.",
     "DecideManyBody.decisions": "The decisions, each about another approval.",
     "DecisionResult.id": "The approval that it was about.",

@@ -7,6 +7,7 @@ import json
 import re
 import sys
 
+from placet.api import openapi_bridges as bridges
 from placet.api import openapi_callbacks as callbacks
 from placet.api import openapi_errors as errors
 from placet.api import openapi_examples as examples
@@ -15,9 +16,10 @@ from placet.api import openapi_public as public
 from placet.api import openapi_schemas as schemas
 from placet.api import openapi_story as story
 from placet.api import openapi_webhooks as webhooks
+from placet.api.openapi_bridges import DESCRIBED
 from placet.api.openapi_schemas import Object
 from placet.api.prose import OPERATIONS, TAGS
-from placet.api.routes import ROUTES, Route
+from placet.api.routes import Route
 from placet.application.event_lines import CONTENT_TYPE
 from placet.domain.limits import Limits
 from placet.domain.principals import Scope
@@ -41,6 +43,10 @@ _CREATED = {
 
 _PATH_PARAMETERS = {
     "id": ("The approval's id. One that can't exist is answered as one that does not.", story.APPROVAL_ID),
+    "name": (
+        "The bridge's name. Where its tenant is not `default`, the tenant and a full stop stand before it.",
+        "chat",
+    ),
     "run": ("The run's name. Of a run that nobody knows, nothing is open.", story.RUN),
 }
 """What each means, and an example."""
@@ -55,7 +61,7 @@ def document(server_url: str | None, limits: Limits | None = None) -> Object:
     """
     limits = limits or Limits()
     paths: dict[str, Object] = {}
-    for route in ROUTES:
+    for route in DESCRIBED:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, limits)
     return {
         "openapi": "3.1.0",
@@ -88,6 +94,8 @@ def text(described: Object) -> str:
 
 def _callers(route: Route) -> str:
     """Who may call, in a sentence."""
+    if not route.scopes:
+        return bridges.CALLERS
     if route.scopes == frozenset(Scope):
         clients = "any client"
     else:
@@ -144,6 +152,7 @@ def _content(schema: str, shown: examples.Examples, media_type: str = "applicati
 
 
 def _route_parameters(route: Route, limits: Limits) -> list[Object]:
+    signed = [] if route.scopes else bridges.parameters()
     shared = ["X-Request-ID"]
     if route.name == "create_approval":
         shared.insert(0, "Idempotency-Key")
@@ -152,6 +161,7 @@ def _route_parameters(route: Route, limits: Limits) -> list[Object]:
     return [
         *(_path_parameter(name) for name in re.findall(r"{(\w+)}", route.path)),
         *schemas.query(route.query, limits),
+        *signed,
         *({"$ref": f"#/components/parameters/{name}"} for name in shared),
     ]
 
@@ -170,6 +180,8 @@ def _path_parameter(name: str) -> Object:
 
 def _security(route: Route) -> list[Object]:
     """One requirement for each way in; roles may be named for any scheme (Security Requirement Object)."""
+    if not route.scopes:
+        return bridges.SECURITY
     everybody = route.scopes == frozenset(Scope)
     clients = [{"client": []}] if everybody else [{"client": [scope.value]} for scope in _scopes(route)]
     return [*clients, *([{"approver": []}] if route.approvers else [])]

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from placet.api import openapi_examples as examples
+from placet.api.openapi_bridges import DESCRIBED
 from placet.api.openapi_schemas import Object
-from placet.api.routes import ROUTES, Route
+from placet.api.routes import Route
 from placet.domain.error_docs import DOCS
 from placet.domain.errors import TABLE
 
@@ -66,7 +67,7 @@ def answering(code: str) -> list[str]:
     """The calls that can be refused with the code."""
     return [
         f"{route.method} {route.path}"
-        for route in ROUTES
+        for route in DESCRIBED
         if code in {refusal.code for refusal in refusals(route)}
     ]
 
@@ -101,7 +102,7 @@ def shared_responses() -> dict[str, Object]:
 
 def shown() -> dict[str, Object]:
     """Every example of a refusal, by name."""
-    every = {refusal.name: refusal for route in ROUTES for refusal in refusals(route)}
+    every = {refusal.name: refusal for route in DESCRIBED for refusal in refusals(route)}
     every["METHOD_NOT_ALLOWED"] = _usual("METHOD_NOT_ALLOWED")
     return {
         name: {"summary": every[name].problem["detail"], "value": every[name].problem}

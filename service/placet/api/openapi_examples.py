@@ -22,6 +22,7 @@ from placet.domain.error_terms import ForbiddenReason
 from placet.domain.errors import ApprovalExpired, ApprovalTokenInvalid, Forbidden, InputInvalid, PlacetError
 from placet.domain.limits import Limits
 from placet.domain.model import Approval, Status
+from placet.domain.model import Verdict as Said
 from placet.store import keys
 from placet.tokens.jwks import jwks
 
@@ -101,6 +102,16 @@ BODIES: Mapping[str, Examples] = MappingProxyType(
                 ],
             ),
         },
+        "bridge_callback": {
+            "approve": _said(
+                "Somebody has approved in the chat",
+                approval_id=story.APPROVAL_ID,
+                decision="approve",
+                digest=_DIGEST,
+                approver={"id": story.APPROVER.id},
+                comment=story.WHY[Said.APPROVE],
+            ),
+        },
         "cancel_approval": {"empty": _said("Nothing to say")},
         "cancel_run": {"empty": _said("Nothing to say")},
         "consume_approval": {"spend": _said("The token, and the call about to run", **_SPEND)},
@@ -160,6 +171,7 @@ ANSWERS: Mapping[str, Mapping[int, Examples]] = MappingProxyType(
                 "rejected": _record("Rejected", story.REJECTED, Sight.CARD),
             },
         },
+        "bridge_callback": {200: {"approved": _record("Approved", story.APPROVED, Sight.CARD)}},
         "decide_approvals": {
             200: {
                 "several": _answer(
@@ -222,6 +234,7 @@ _REASONS: Mapping[str, tuple[ForbiddenReason, ...]] = MappingProxyType(
     {
         "create_approval": (ForbiddenReason.NO_RULE, ForbiddenReason.HIDDEN_INPUT),
         "decide_approval": (ForbiddenReason.NOT_AN_APPROVER, ForbiddenReason.DECISION_NOT_ALLOWED),
+        "bridge_callback": (ForbiddenReason.NOT_AN_APPROVER, ForbiddenReason.CHANNEL_NOT_ALLOWED),
         "cancel_approval": (ForbiddenReason.NOT_THE_ASKER,),
         "consume_approval": (ForbiddenReason.NOT_THE_AUDIENCE,),
         "report_outcome": (ForbiddenReason.NOT_THE_CONSUMER,),
@@ -240,8 +253,12 @@ def _provoked(call: Callable[[], object]) -> InputInvalid:
 
 def forbidden(route: Route) -> dict[str, PlacetError]:
     """Every way in which the route says FORBIDDEN, by the name of the example."""
+    others: dict[str, PlacetError] = {
+        f"FORBIDDEN.{reason}": Forbidden(reason) for reason in _REASONS.get(route.name, ())
+    }
+    if not route.scopes:  # what is signed is signed by somebody who may
+        return others
     lacking = Forbidden(ForbiddenReason.SCOPE, scopes=route.scopes)
-    others = {f"FORBIDDEN.{reason}": Forbidden(reason) for reason in _REASONS.get(route.name, ())}
     return {f"FORBIDDEN.scope.{route.name}": lacking, **others}
 
 

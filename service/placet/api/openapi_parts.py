@@ -29,6 +29,15 @@ SECURITY_SCHEMES: Object = {
         "bearerFormat": "plc_<tenant>_<key id>_<secret>",
         "description": "The credential of a service client (`placet clients create`), with its scopes.",
     },
+    "bridge": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "webhook-signature",
+        "description": (
+            "A signature of Standard Webhooks over `webhook-id`, `webhook-timestamp` and the body, with the"
+            " secret of a bridge."
+        ),
+    },
     "approver": {
         "type": "http",
         "scheme": "bearer",

@@ -31,6 +31,7 @@ BODIES: Mapping[type[Struct], str] = MappingProxyType(
         commands.Decide: "DecideBody",
         commands.DecideMany: "DecideManyBody",
         commands.DecideItem: "DecideItem",
+        commands.CallBack: "CallbackBody",
         commands.Cancel: "CancelBody",
         commands.Consume: "ConsumeBody",
         commands.Introspect: "IntrospectBody",
@@ -231,8 +232,9 @@ def _refine(schemas: dict[str, Object], limits: Limits) -> None:
     for name in ("ConsumeBody", "IntrospectBody"):
         schemas[name]["oneOf"] = [{"required": ["input"]}, {"required": ["input_hash"]}]
     edit = {"properties": {"decision": {"const": model.Verdict.EDIT.value}}}
-    decide |= {"if": edit, "then": {"required": ["input"]}, "else": {"not": {"required": ["input"]}}}
-    decide["properties"]["comment"]["maxLength"] = limits.comment_max_chars
+    for said in (decide, schemas["CallbackBody"]):
+        said |= {"if": edit, "then": {"required": ["input"]}, "else": {"not": {"required": ["input"]}}}
+        said["properties"]["comment"]["maxLength"] = limits.comment_max_chars
     schemas["ReportOutcomeBody"]["properties"]["summary"]["maxLength"] = limits.outcome_summary_max_chars
     answered = schemas["Approval"]["properties"]
     answered["model"] = {**_reference("ModelFace"), "description": answered["model"]["description"]}

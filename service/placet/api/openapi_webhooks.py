@@ -65,6 +65,11 @@ def webhooks() -> dict[str, Object]:
     }
 
 
+def headers() -> list[Object]:
+    """What every message of the standard comes with."""
+    return [_header(*each) for each in _HEADERS]
+
+
 def _item(name: str, summary: str, description: str, schema: str, examples: Examples) -> Object:
     return {
         "post": {
@@ -73,7 +78,7 @@ def _item(name: str, summary: str, description: str, schema: str, examples: Exam
             "summary": summary,
             "description": description,
             "security": [],
-            "parameters": [_header(*each) for each in _HEADERS],
+            "parameters": headers(),
             "requestBody": {
                 "required": True,
                 "content": {

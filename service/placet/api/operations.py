@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from placet.api.call import Answer, Call, encode, ok
 from placet.api.queries import EventsQuery, ListQuery, ReadQuery
+from placet.application.bridge_callbacks import BridgeCallbacks
 from placet.application.cancel import CancelApproval
 from placet.application.consume import ConsumeApproval
 from placet.application.decide import DecideApproval
@@ -42,6 +43,7 @@ class UseCases(Struct, frozen=True, kw_only=True):
     report: ReportExecution
     feed: Feed
     slack: SlackCallback
+    bridges: BridgeCallbacks
     limits: Limits
 
 
@@ -149,7 +151,7 @@ async def introspect(use: UseCases, call: Call) -> Answer:
 def _body(caller: Caller, record: Record, approval: Approval) -> bytes:
     if approval.status is Status.PENDING:
         return pending_body(caller, record, Sight.WHOLE)
-    return encode(_changed(caller, approval))
+    return encode(changed(caller, approval))
 
 
 def _view(caller: Caller, seen: Seen) -> object:
@@ -158,10 +160,10 @@ def _view(caller: Caller, seen: Seen) -> object:
 
 
 def _record(call: Call, approval: Approval, *, replayed: bool | None = None) -> Answer:
-    return ok(_changed(call.caller, approval, replayed=replayed))
+    return ok(changed(call.caller, approval, replayed=replayed))
 
 
-def _changed(caller: Caller, approval: Approval, *, replayed: bool | None = None) -> object:
+def changed(caller: Caller, approval: Approval, *, replayed: bool | None = None) -> object:
     """A record that the caller has just acted on."""
     suspended = None
     if approval.status is Status.APPROVED:
@@ -174,7 +176,7 @@ def _result(decided: Decided) -> object:
     outcome = decided.outcome
     if isinstance(outcome, PlacetError):
         return {"id": decided.id, "error": outcome.problem()}
-    return {"id": decided.id, "approval": _changed(decided.caller, outcome)}
+    return {"id": decided.id, "approval": changed(decided.caller, outcome)}
 
 
 def _sight(caller: Caller, approval: Approval) -> Sight:

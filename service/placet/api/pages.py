@@ -4,9 +4,9 @@ No script, nothing from outside.
 """
 
 from placet.api.markup import Markup, code, el, inline, join, json_block, link, page, prose, table
+from placet.api.openapi_bridges import DESCRIBED
 from placet.api.openapi_errors import answering
 from placet.api.reference import render
-from placet.api.routes import ROUTES
 from placet.domain.error_docs import DOCS, ErrorDoc
 
 _WHAT_IT_IS = (
@@ -110,7 +110,7 @@ def _statuses(doc: ErrorDoc) -> str:
 
 def _calls(name: str) -> Markup:
     calls = answering(name)
-    if len(calls) == len(ROUTES):
+    if len(calls) == len(DESCRIBED):
         return Markup("Every call")
     return join(el("div", code(call)) for call in calls)
 

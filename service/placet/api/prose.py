@@ -123,6 +123,23 @@ OPERATIONS: Mapping[str, OperationProse] = MappingProxyType(
                 "`path` in the issues of an item, and `details.path`, start at the root of the whole body."
             ),
         ),
+        "bridge_callback": OperationProse(
+            tag="Callbacks",
+            description=(
+                "A bridge of yours, between Placet and a chat or any other system, brings what a person"
+                " has decided there. The message is signed as Standard Webhooks 1.0.0 has it, with the"
+                " secret that was shown with the bridge's credential (`placet clients create NAME"
+                " --scopes decide_as`); either secret is good while it is rotated. `webhook-timestamp`"
+                " is within five minutes of our clock.\n\n"
+                "It is judged as if it had come to `/v1/approvals/{id}/decision` with the credential:"
+                " for the people, groups and highest risk that the bridge was made for, over a channel"
+                " of its name.\n\n"
+                "The same `webhook-id` again decides nothing and is answered as it was, with the record"
+                " as it is; with another body it is `INVOCATION_CONFLICT`. What was answered 503 is sent"
+                " again under the same id. A name that nobody has and a signature that nobody made are"
+                " one 401."
+            ),
+        ),
         "consume_approval": OperationProse(
             tag="Execute",
             description=(

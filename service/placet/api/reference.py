@@ -193,6 +193,8 @@ def _curl(method: str, path: str, operation: Object, listed: list[Object], bodie
         path = path.replace(f"{{{name}}}", value)
     target = f"$PLACET_URL{path}?{query}" if query else f"$PLACET_URL{path}"
     lines = [f'curl "{target}"' if method == "GET" else f'curl -X {method} "{target}"']
+    signed = [each["name"] for each in listed if each["in"] == "header" and each.get("required")]
+    lines += [f'-H "{name}: {shown[name]}"' for name in signed]
     if any(_BEARERS.intersection(each) for each in operation["security"]):
         lines.append('-H "Authorization: Bearer $PLACET_TOKEN"')
     if "Idempotency-Key" in shown:

@@ -119,8 +119,13 @@ class Transport:
     ) -> Answer:
         if isinstance(route, Route):
             return await self._serve(route, parameters, scope, headers, receive)
-        came_s = self._clock.monotonic_s()
-        arrival = Arrival(path=parameters, header=headers.get, receive=receive, began_s=came_s)
+        arrival = Arrival(
+            path=parameters,
+            header=headers.get,
+            receive=receive,
+            began_s=self._clock.monotonic_s(),
+            address=_address(scope),
+        )
         return await route.take(self._use, arrival)
 
     async def _serve(

@@ -106,6 +106,13 @@ class DecideMany(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     decisions: Annotated[tuple[DecideItem, ...], Meta(min_length=1, max_length=limits.BATCH_MAX_ITEMS)]
 
 
+class CallBack(Decide, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``POST /v1/callbacks/{name}``: what ``Decide`` says, about which approval, and for whom."""
+
+    approval_id: Id
+    approver: ApproverBody
+
+
 class Cancel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``POST …/cancel``: nothing to say."""
 

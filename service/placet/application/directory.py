@@ -22,10 +22,10 @@ import hashlib
 import hmac
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Self
+from typing import Self, TypeVar
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -50,6 +50,8 @@ CREDENTIAL = re.compile(rf"plc_({TENANT_PATTERN})_([a-z0-9]{{12}})_([A-Za-z0-9_-
 
 _NO_KEY = "-"
 """No credential has this key id: asking for it tells the epoch and nothing else."""
+
+_T = TypeVar("_T")
 
 _log = logging.getLogger(__name__)
 
@@ -203,6 +205,39 @@ class Directory:
         with self._strangers.attempt(address) as is_welcome:
             return await self._prove(credential, proof, at_once=is_welcome)
 
+    async def signer(
+        self, judges: Sequence[tuple[str, Callable[[Snapshot], _T | None]]], address: str = ""
+    ) -> _T:
+        """Whoever has signed something that came in place of a credential.
+
+        Args:
+            judges: The tenants in which they may be, and what says who they are by a snapshot of that tenant;
+                ``None`` where nobody there has signed it.
+            address: Where it comes from, as far as that is known.
+
+        Raises:
+            Unauthenticated: Nobody has.
+            RateLimited: The same, once too often from there.
+            StoreUnavailable: The store could not be asked, or this replica has not got the tenant's rules.
+            InternalError: A tenant's roll is spoilt.
+        """
+        looked = {tenant: self._snapshots.get(tenant) for tenant, _ in judges}
+        for tenant, judge in judges:
+            snapshot = looked[tenant]
+            found = None if snapshot is None else judge(snapshot)
+            if found is not None:
+                return found
+        with self._strangers.attempt(address) as is_welcome:
+            for tenant, judge in judges:
+                try:
+                    snapshot = await (self._as_it_is(tenant) if is_welcome else self._lately(tenant))
+                except Unauthenticated:  # there is no such tenant
+                    continue
+                found = None if snapshot is looked[tenant] else judge(snapshot)
+                if found is not None:
+                    return found
+            raise Unauthenticated
+
     async def _prove(self, credential: str, proof: bytes, *, at_once: bool) -> Caller:
         match = CREDENTIAL.fullmatch(credential)
         if match is None:
@@ -321,6 +356,15 @@ class Directory:
         if field is None:
             raise Unauthenticated
         return await self._read(tenant)
+
+    async def _as_it_is(self, tenant: str) -> Snapshot:
+        """The tenant as it is now, if there is one."""
+        # Asking for its epoch alone keeps made-up tenants from being read or remembered.
+        epoch, _ = await self._store.by_key(tenant, _NO_KEY)
+        if epoch == 0:
+            raise Unauthenticated
+        known = self._snapshots.get(tenant)
+        return known if known is not None and known.epoch == epoch else await self._read(tenant)
 
     async def _lately(self, tenant: str) -> Snapshot:
         """The tenant as it was a moment ago, if there is one."""

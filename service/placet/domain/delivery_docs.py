@@ -9,8 +9,8 @@ from placet.domain.deliveries import HOPELESS, Failure
 REMEDIES: Final[Mapping[Failure, str]] = MappingProxyType(
     {
         Failure.UNREACHABLE: (
-            "There was no connection, it broke, or the receiver's certificate is not good. Look "
-            "whether it runs and is reached from where the service is; SSL_CERT_FILE names "
+            "Nobody is there: no connection, or it broke; a certificate that is not good; a 404. Look "
+            "whether the receiver runs and is reached from where the service is; SSL_CERT_FILE names "
             "authorities of your own."
         ),
         Failure.TIMEOUT: (

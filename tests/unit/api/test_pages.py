@@ -11,6 +11,7 @@ import pytest
 
 from placet.api import pages
 from placet.api.openapi import document
+from placet.api.openapi_bridges import DESCRIBED
 from placet.api.routes import ROUTES
 from placet.cli import parser
 from placet.domain.error_docs import DOCS
@@ -180,9 +181,10 @@ def test_every_call_has_a_command_line_that_a_shell_understands() -> None:
     lines = [shlex.split(block) for block in READ["reference"].blocks if block.startswith("curl")]
     assert len(lines) == sum(len(item) for item in document(None)["paths"].values())
     bodies = [json.loads(line[line.index("-d") + 1]) for line in lines if "-d" in line]
-    assert len(bodies) == sum(route.body is not None for route in ROUTES)
+    assert len(bodies) == sum(route.body is not None for route in DESCRIBED)
     credentials = sum("Authorization: Bearer $PLACET_TOKEN" in line for line in lines)
     assert credentials == len(ROUTES)
+    assert [line for line in lines if "webhook-id: msg_3f0c5a9d41e27b86c0d8f1a2b4e69753" in line]
 
 
 def test_every_example_of_the_reference_is_json() -> None:
