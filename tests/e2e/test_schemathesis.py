@@ -50,8 +50,9 @@ def schemathesis(
         "--checks": "all",
         # What a schema can't say is refused all the same: an unknown audience, a cursor of another list.
         "--exclude-checks": "positive_data_acceptance",
-        # It has no end, and would be waited for; tests/integration/test_api_events.py listens to it.
-        "--exclude-path": "/v1/events",
+        # Events have no end, and would be waited for; tests/integration/test_api_events.py listens to them.
+        # A callback needs a signature: without a good one its failures would soon be too many, and limited.
+        "--exclude-path-regex": "^/v1/(events|callbacks/.+)$",
         "--max-time": str(BUDGET_S),
         "--max-examples": "20",
         "--seed": "1",

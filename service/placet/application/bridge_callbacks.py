@@ -23,8 +23,8 @@ from placet.application.clock import Clock
 from placet.application.directory import Caller, Directory, Snapshot
 from placet.application.enroll import LIVE_KEYS_MAX
 from placet.application.signing_secrets import signing_secret
-from placet.channels.webhooks.signing import WINDOW_S, SignatureInvalid, Unproved, proved
-from placet.domain.errors import InvocationConflict, PlacetError, Unauthenticated
+from placet.channels.webhooks.signing import WINDOW_S, SignatureInvalid, proved
+from placet.domain.errors import InvocationConflict, PlacetError
 from placet.domain.principals import Client, Scope
 from placet.store.callbacks import Callbacks
 from placet.store.codec import encode
@@ -184,10 +184,8 @@ class BridgeCallbacks:
         now_s = self._clock.now_ms() // 1_000
         try:
             return proved([secret], signed.headers, signed.body, now_s).message_id
-        except SignatureInvalid as refusal:
-            if refusal.reason is Unproved.WRONG:
-                return None
-            raise Unauthenticated from None
+        except SignatureInvalid:
+            return None
 
 
 def _hash(body: bytes) -> str:
