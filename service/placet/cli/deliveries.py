@@ -77,6 +77,7 @@ def list_(args: argparse.Namespace, context: Context) -> int:
     async def work() -> None:
         async with opening(settings_of(args, context), context.console) as services:
             lanes = await _lanes(services, args.tenant, failed=not args.waiting, waiting=not args.failed)
+            _tell_of_more(lanes, context)
             now_ms = services.clock.now_ms()
         lines = _listing(lanes, now_ms, context.console.out) if lanes else [_nothing(args)]
         context.console.result({"items": [lane.document() for lane in lanes]}, *lines)
@@ -94,6 +95,7 @@ def retry(args: argparse.Namespace, context: Context) -> int:
         async with operating(settings_of(args, context), context.console) as services:
             try:
                 lanes = await _lanes(services, args.tenant, failed=True, waiting=True)
+                _tell_of_more(lanes, context)
                 return [lane for lane in _meant(args, lanes) if await _tried(services, args.tenant, lane)]
             except StoreUnavailable as fault:
                 said = (
@@ -125,6 +127,12 @@ async def _lanes(services: Services, tenant: str, *, failed: bool, waiting: bool
         queued = await store.queued(tenant, limit=MOST)
         lanes += [Lane(approval=each, delivery=lane, due_ms=due) for each, lane, due in queued]
     return lanes
+
+
+def _tell_of_more(lanes: Sequence[Lane], context: Context) -> None:
+    failed = sum(lane.due_ms is None for lane in lanes)
+    if MOST in {failed, len(lanes) - failed}:
+        context.console.warn(f"This is about the first {MOST:,} of a kind: there may be more.")
 
 
 def _meant(args: argparse.Namespace, lanes: Iterable[Lane]) -> list[Lane]:

@@ -7,6 +7,7 @@ import pytest
 from fakeredis import FakeServer
 
 from placet.application.dispatch import Job, Sent
+from placet.cli import deliveries
 from placet.domain.deliveries import HOPELESS, Failure, Undelivered
 from placet.domain.delivery_docs import REMEDIES, remedy
 from placet.domain.errors import StoreUnavailable
@@ -85,6 +86,13 @@ class TestList:
             f"refused: {remedy(Failure.REFUSED)}"
         ]
         assert f"timeout: {remedy(Failure.TIMEOUT)}" in lines
+
+    def test_it_says_where_there_may_be_more(self, cli: Type, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Lists have an end."""
+        assert cli("deliveries", "list").err == ""
+        monkeypatch.setattr(deliveries, "MOST", 1)
+        ran = cli("deliveries", "list", "--json")
+        assert (len(ran.json()["items"]), "there may be more" in ran.said) == (2, True)
 
 
 @pytest.mark.usefixtures("some")
