@@ -218,7 +218,7 @@ class Workplace:
         if isinstance(refusal, ApprovalPending):
             found = [each for each in self.questions if each.id == refusal.handle.approval]
             question = found[0] if found else Question(refusal.handle.approval, call_id, input_)
-            question.handle = json.loads(json.dumps(refusal.handle.json()))
+            question.handle = refusal.handle.json()
             if not found:
                 self.questions.append(question)
 

@@ -1,6 +1,7 @@
 """The hook before the real service in this process: what runs, with what, and what is told of it."""
 
 import asyncio
+import logging
 from typing import Any
 
 import httpx
@@ -9,6 +10,7 @@ from msgspec import structs
 
 from placet.client.hook import ApprovalEdited, ApprovalPending, Grant, SyncGrant
 from tests.companies import EDITABLE, Company, Later, refused
+from tests.harness import BASE_URL
 from tests.hooks import AGENT, NEW, TURN
 
 
@@ -193,14 +195,36 @@ class TestEdited:
         assert not editors.ran
 
 
-class TestTerms:
-    """What a turn says of the question."""
+class TestTold:
+    """What whoever runs it reads in the log, and nothing of a call is in that."""
 
-    async def test_in_place_of_what_the_tool_says(self, company: Company) -> None:
-        """An id for it, and why."""
+    async def test_who_is_waited_for_and_where(
+        self, company: Company, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """The page's address; and how it ended, by its code."""
+        caplog.set_level(logging.INFO, "placet.client.hook")
         runtime = company.runtime()
-        tool = runtime.tool(company.refund, suspend=True, reasons=["large"], risk="high")
-        terms: Any = {"id": "mine-1", "reasons": ["again"]}
-        await refused(runtime.call(tool, "A-1", turn=structs.replace(TURN, terms=terms)), ApprovalPending)
-        seen = await company.party.seen("mine-1")
-        assert (seen["reasons"], seen["risk"], seen["run"]) == (["again"], "high", "r-1")
+        await refused(company.people.meanwhile(runtime.call(runtime.tool(company.refund), "A-1"), "reject"))
+        asked = await company.only()
+        told = [(each.levelname, each.getMessage()) for each in caplog.records]
+        assert told == [
+            ("INFO", f"a person has to approve orders.refund: {BASE_URL}/a/{asked['id']}"),
+            ("INFO", "orders.refund (run 'r-1', call 'c-1') does not run: APPROVAL_REJECTED"),
+        ]
+        runtime.line.change["approvals"] = lambda _: httpx.Response(500)
+        await refused(runtime.call(runtime.tool(company.refund), "A-1", turn=NEW))
+        assert (caplog.records[-1].levelname, "A-1" in caplog.text) == ("WARNING", False)
+
+    async def test_a_name_that_is_another_client_s(
+        self, company: Company, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """Nobody is asked for an approval that this hook could not use: it is withdrawn at once."""
+        runtime = company.runtime()
+        runtime.hook._desk = structs.replace(
+            runtime.hook._desk, expected=structs.replace(runtime.hook.expected, audience="shop")
+        )
+        assert (
+            await refused(runtime.call(runtime.tool(company.refund), "A-1"))
+        ).error.code == "INTERNAL_ERROR"
+        assert (await company.only())["status"] == "cancelled"
+        assert f"the hook is audience 'shop', and this is asked for {company.party.name!r}" in caplog.text

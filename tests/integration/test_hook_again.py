@@ -196,7 +196,7 @@ class TestSuspended:
         tool = runtime.tool(company.refund, suspend=True)
         pending = await refused(runtime.call(tool, "A-1"), ApprovalPending)
         assert pending.approval.confirmation["code"] == "CONFIRMATION_REQUIRED"
-        value = json.loads(json.dumps(pending.handle.json()))
+        value = json.loads(pending.handle.json())
         await company.people.decide()
         second = company.runtime()
         later = structs.replace(TURN, handle=value)
@@ -215,7 +215,7 @@ class TestSuspended:
         handle = (await refused(asking, ApprovalPending)).handle
         await company.people.decide("approve")
         del who["run"]
-        await refused(runtime.does("resume", {**handle.json(), "version": 2}, 1, **who))
+        await refused(runtime.does("resume", {**json.loads(handle.json()), "version": 2}, 1, **who))
         grant = await runtime.does("resume", handle, 1, **who)
         assert grant.input == 1
 

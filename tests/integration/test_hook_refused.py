@@ -65,7 +65,22 @@ class TestRefused:
         assert said.text == f"{GENERIC['message']} This did not run. Tell the user before it is tried again."
         assert runtime.line.calls == []
 
-    @pytest.mark.parametrize("no", [False, 0, Falsy()], ids=["False", "0", "another type's"])
+    async def test_a_gate_that_finds_a_fault(self, company: Company) -> None:
+        """Says no, in words that nobody else hears."""
+
+        def finds(_: Any) -> None:
+            raise ValueError("A-1 is paid already")
+
+        runtime = company.runtime()
+        said = await refused(runtime.call(runtime.tool(company.refund, gate=finds), "A-1"))
+        assert said.error.code == "APPROVAL_INPUT_MISMATCH"
+        assert runtime.line.calls == []
+
+    @pytest.mark.parametrize(
+        "no",
+        [False, 0, Falsy(), "At most 500.", {}, {"ok": True}],
+        ids=["False", "0", "another type's", "words", "empty", "anything else"],
+    )
     async def test_a_gate_s_no(self, company: Company, no: Any) -> None:
         """However it says it."""
         runtime = company.runtime()

@@ -302,7 +302,6 @@ class TestAgain:
         await office.party.consume(approved, await office.party.token(approved["id"]))
         found = await office.play(agent, await office.decided(found))
         assert (answers(found)["c-1"].content, answers(found)["c-1"].status) == (UNKNOWN, "error")
-        [logged] = [each for each in caplog.records if each.name == "placet.client.langgraph"]
-        told = f"what became of approval '{approved['id']}' is not known: a person has to look"
-        assert (logged.levelname, logged.getMessage()) == ("ERROR", told)
+        [logged] = [each for each in caplog.records if each.levelname == "ERROR"]
+        assert f"a person has to look: approval '{approved['id']}'" in logged.getMessage()
         assert not office.ran

@@ -138,7 +138,7 @@ async def test_nobody_knows_how_it_ended(shop: Shop, caplog: pytest.LogCaptureFi
         unknown = await refund(client)
         assert text(unknown) == "Whether this ran is not known. Do not run it again; a person has to look."
         assert code(unknown) == "EXECUTION_UNKNOWN"
-        assert "is spent, and how that ended is not known: look" in caplog.text
+        assert "may have run, a person has to look: approval" in caplog.text
         assert "A-1" not in caplog.text
         shop.h.clock.move(LATER_MS)
         assert code(await refund(client)) == "APPROVAL_REQUIRED"

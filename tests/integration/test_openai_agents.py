@@ -304,4 +304,4 @@ class TestRunsNothing:
         agent = again.agent(again.tool(), calls=[call()])
         await again.run(agent, await again.asked(agent))
         assert (again.heard(), process.ran, again.ran) == ([UNKNOWN["message"]], [], [])
-        assert f"whether approval {(await office.only())['id']!r} ran is not known" in caplog.text
+        assert f"a person has to look: approval {(await office.only())['id']!r}" in caplog.text

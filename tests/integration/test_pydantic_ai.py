@@ -366,7 +366,7 @@ class TestOnce:
             await desk.goes_on(agent, paused)
         told = "Whether this ran is not known. Do not run it again; a person has to look."
         assert (script.answers, desk.ran) == ([(told, "failed")], [])
-        assert f"a person has to look at approval {(await desk.records())[0]['id']!r}" in caplog.text
+        assert f"a person has to look: approval {(await desk.records())[0]['id']!r}" in caplog.text
         assert "A-1" not in caplog.text
 
     async def test_what_the_model_tries_again_is_another_question(self, desk: Desk) -> None:

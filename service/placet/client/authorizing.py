@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec import structs
 
+from placet.client import hook_log
 from placet.client.errors import StillPending
 from placet.client.handles import Handle, handle_for, hash_of
 from placet.client.hook_values import GoAhead, Judged, Kept, Keys, Question, Steps, Verb
@@ -68,7 +69,7 @@ class Desk(Quiet, frozen=True, kw_only=True):
         Raises:
             HookRefusal: It may not, or not yet.
         """
-        return _closed(self._asked(question, self._settled))
+        return _closed(question, self._asked(question, self._settled))
 
     def looked(self, question: Question) -> Steps[Approval]:
         """Ask, and go on until it is decided; nothing is spent.
@@ -76,17 +77,22 @@ class Desk(Quiet, frozen=True, kw_only=True):
         Raises:
             HookRefusal: It may not run, or nobody has decided.
         """
-        return _closed(self._asked(question, _decided))
+        return _closed(question, self._asked(question, _decided))
 
     def resumed(self, question: Question, handle: object) -> Steps[GoAhead]:
         """Go on with a question that was asked before; the same call is presented."""
-        return _closed(self._resumed(question, handle))
+        return _closed(question, self._resumed(question, handle))
 
     def _asked(self, question: Question, settle: Settling[T]) -> Steps[T]:
         question = self._plain(question)
         yield from _passed(question, question.call.input)
         options = {**question.terms, "idempotency_key": question.key}
         approval = yield Verb(method="ask", said=(question.call,), options=options)
+        if approval.audience != self.expected.audience:  # before anybody decides what could never be used
+            yield from _withdrawn(approval.id)
+            names = (self.expected.audience, approval.audience)
+            _log.error("the hook is audience %r, and this is asked for %r: give it its client's name", *names)
+            raise InternalError
         handle = handle_for(question.call, approval, run=question.run, call_id=question.call_id)
         return (yield from self._followed(question, handle, approval, settle))
 
@@ -112,6 +118,8 @@ class Desk(Quiet, frozen=True, kw_only=True):
     def _followed(
         self, question: Question, handle: Handle, approval: Approval, settle: Settling[T]
     ) -> Steps[T]:
+        if approval.is_pending:
+            hook_log.waits(approval, self.expected.link(approval))
         try:
             if approval.is_pending and question.suspend:
                 raise StillPending(approval)  # noqa: TRY301 - as when there is no time left
@@ -232,18 +240,20 @@ class Desk(Quiet, frozen=True, kw_only=True):
             yield Kept(entry=entry)
 
 
-def _closed(steps: Steps[T]) -> Steps[T]:
-    """The same, so that whatever is unclear is a refusal."""
+def _closed(question: Question, steps: Steps[T]) -> Steps[T]:
+    """The same, so that whatever is unclear is a refusal, and whoever runs this is told."""
     try:
         return (yield from steps)
-    except HookRefusal:
+    except HookRefusal as refused:
+        hook_log.refused(question, refused)
         raise
     except PlacetError as error:
-        refusal = error
+        refusal = ApprovalRefused(error)
     except Exception as fault:  # noqa: BLE001 - it may hold anything, so only its name is told
         _log.error("a call is refused because of a fault: %s", type(fault).__name__)
-        refusal = InternalError()
-    raise ApprovalRefused(refusal)  # out here, nothing hangs on it that holds a value
+        refusal = ApprovalRefused(InternalError())
+    hook_log.refused(question, refusal)
+    raise refusal  # out here, nothing hangs on it that holds a value
 
 
 def _decided(_: Question, approval: Approval) -> Steps[Approval]:
@@ -260,15 +270,18 @@ def _granted(approval: Approval) -> None:
 
 
 def _passed(question: Question, bound: Any) -> Steps[None]:  # noqa: ANN401 - any JSON
-    """Have the tool's own gate judge a copy of an input: it says no by raising, or by what equals False."""
+    """Have the tool's own gate judge a copy of an input: it says yes by None or True, and no by all else."""
     if question.gate is None:
         return
     copy = msgspec.json.decode(canonicalize(bound))
-    said = yield Judged(gate=question.gate, input=copy)
+    try:
+        said = yield Judged(gate=question.gate, input=copy)
+    except ValueError:
+        said = False
     if isawaitable(said) or isgenerator(said) or isasyncgen(said):
         getattr(said, "close", bool)()
         raise TypeError("a gate that has still to run has not judged")
-    if said == False:  # noqa: E712 - numpy's too, and not None
+    if said is not None and said != True:  # noqa: E712 - numpy's too
         raise ApprovalInputMismatch
 
 

@@ -33,7 +33,6 @@ class Turn(Quiet, frozen=True, kw_only=True):
         call_id: The call in that run: asked again, it is the same question, after a restart too.
         context: Further facts that are bound.
         handle: The question to go on with, where one was asked before.
-        terms: What the question says (:class:`~placet.client.questions.Terms`), in place of the tool's terms.
     """
 
     actor: Actor
@@ -41,7 +40,6 @@ class Turn(Quiet, frozen=True, kw_only=True):
     call_id: str | None = None
     context: Mapping[str, Any] = {}
     handle: object = None
-    terms: Mapping[str, Any] = {}
 
 
 def given(value: T | Callable[[C], T], context: C) -> T:

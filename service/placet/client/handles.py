@@ -4,7 +4,7 @@ A handle grants nothing. It names an approval, and the call that was asked about
 presents that call again.
 """
 
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 import msgspec
 from msgspec import Meta
@@ -42,14 +42,13 @@ class Handle(Quiet, frozen=True, kw_only=True, forbid_unknown_fields=True):
     run: _Text | None = None
     call_id: _Text | None = None
 
-    def json(self) -> dict[str, Any]:
+    def json(self) -> str:
         """The handle as JSON."""
-        value: dict[str, Any] = {**msgspec.to_builtins(self), "version": self.version}
-        return value
+        return msgspec.json.encode({**msgspec.to_builtins(self), "version": self.version}).decode()
 
     @classmethod
     def of(cls, value: object) -> Self:
-        """A handle of its JSON.
+        """A handle of its JSON, as text or read.
 
         Raises:
             ApprovalInputMismatch: That is none.
@@ -57,8 +56,12 @@ class Handle(Quiet, frozen=True, kw_only=True, forbid_unknown_fields=True):
         if isinstance(value, cls):
             return value
         try:
-            return msgspec.convert(value, cls)
-        except msgspec.ValidationError:
+            return (
+                msgspec.json.decode(value, type=cls)
+                if isinstance(value, str)
+                else msgspec.convert(value, cls)
+            )
+        except msgspec.DecodeError:
             raise ApprovalInputMismatch from None
 
     def is_of(self, approval: Approval) -> None:

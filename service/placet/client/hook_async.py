@@ -24,6 +24,7 @@ from placet.client.questions import Actor
 from placet.client.reporting import PATIENCE_S, Telling, unreported
 from placet.client.running import in_thread
 from placet.client.shapes import Approval
+from placet.client.synchronous import Client
 from placet.client.verifying import KeyCache, wall_ms
 from placet.tokens.jwks import VerificationKeys
 
@@ -102,6 +103,9 @@ class Hook:
         journal: Journal | None = None,
         now_ms: Callable[[], int] = wall_ms,
     ) -> None:
+        given: object = client
+        if isinstance(given, Client):
+            raise TypeError("asyncio takes an AsyncClient; for a Client there is SyncHook")
         self.client = client
         self.surface = surface
         self._journal = journal
@@ -128,7 +132,7 @@ class Hook:
 
     def link(self, approval: Approval) -> str:
         """Where people decide it: the page's address."""
-        return f"{self.expected.issuer}{approval.links.ui if approval.links else ''}"
+        return self.expected.link(approval)
 
     async def authorize(
         self,

@@ -15,6 +15,7 @@ from placet.client.reporting import Telling
 from placet.client.synchronous import Client
 from placet.client.verifying import Expected
 from placet.domain.errors import PlacetError
+from placet.domain.model import Effect, Risk
 
 _WAYS = ("gate", "suspend", "timeout_s", "idempotent", "withdraw", "edits")
 
@@ -22,7 +23,8 @@ _WAYS = ("gate", "suspend", "timeout_s", "idempotent", "withdraw", "edits")
 class Asking(Terms, total=False):
     """What a question says, and in which way it is gone on with.
 
-    ``gate`` is the tool's own judgement of an input: it says no by raising, or by False. ``suspend`` raises
+    ``gate`` is the tool's own judgement of an input: it says yes by None or True, and no by all else or a
+    ``ValueError``; with ``InputInvalid`` it tells the model what to correct. ``suspend`` raises
     :class:`~placet.client.refusals.ApprovalPending` in place of waiting. ``timeout_s`` is how long to wait.
     ``idempotent`` lets a tool whose end is unknown run again, under the same key. ``withdraw`` cancels the
     question when waiting for it is cancelled. ``edits=False`` refuses a call that was approved with changes.
@@ -87,6 +89,9 @@ class Tool(NamedTuple):
             TypeError: The function can't be one, or an option is none.
         """
         known(said)
+        for kind, word in ((Effect, effect), (Risk, said.get("risk", Risk.MEDIUM))):
+            if word not in list(kind):
+                raise TypeError(f"{word!r} is no {kind.__name__.lower()}: write one of {', '.join(kind)}")
         asking = dict(said)
         form = Form(function, unbound=asking.pop("unbound", ()), key=asking.pop("key", None))
         asking["gate"] = form.judge(asking.get("gate"))
@@ -96,7 +101,7 @@ class Tool(NamedTuple):
     def question(self, bound: Bound, turn: Turn, surface: str) -> Question:
         """What is asked about a call in a turn."""
         call = called(self.capability, bound.input, turn.actor, self.effect, turn.context, surface)
-        said = {**self.asking, **turn.terms, **({"run": turn.run} if turn.run else {})}
+        said = {**self.asking, **({"run": turn.run} if turn.run else {})}
         return question_of(call, turn.call_id, said)
 
 

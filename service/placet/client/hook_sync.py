@@ -8,6 +8,7 @@ from threading import Lock
 from types import TracebackType
 from typing import Any, Final, ParamSpec, Self, TypeVar, Unpack
 
+from placet.client.asynchronous import AsyncClient
 from placet.client.hook_options import (
     Asking,
     Decorating,
@@ -104,6 +105,9 @@ class SyncHook:
         journal: Journal | None = None,
         now_ms: Callable[[], int] = wall_ms,
     ) -> None:
+        given: object = client
+        if isinstance(given, AsyncClient):
+            raise TypeError("threads take a Client; for an AsyncClient there is Hook")
         self.client = client
         self.surface = surface
         self._journal = journal
@@ -129,7 +133,7 @@ class SyncHook:
 
     def link(self, approval: Approval) -> str:
         """Where people decide it: the page's address."""
-        return f"{self.expected.issuer}{approval.links.ui if approval.links else ''}"
+        return self.expected.link(approval)
 
     def authorize(
         self,

@@ -49,6 +49,10 @@ class Expected(Quiet, frozen=True, kw_only=True):
     leeway_ms: int = 60_000
     now_ms: Callable[[], int] = wall_ms
 
+    def link(self, approval: Approval) -> str:
+        """Where people decide it: the page's address."""
+        return f"{self.issuer}{approval.links.ui if approval.links else ''}"
+
     def prove(self, token: str, keys: VerificationKeys, approval: Approval, call: ToolCall) -> None:
         """Hold a token against the approval that it came with and the call that is to run.
 

@@ -20,8 +20,7 @@ approvals = Approvals(hook, actor=Actor(id="agent-7", kind="agent"))
 server = MCPServer("shop", log_level="WARNING")
 
 
-@server.tool()
-@approvals.requires_approval("orders.refund", effect="external")
+@approvals.tool(server.tool(), "orders.refund", effect="external")
 def refund(order: str, amount: int = 5) -> str:
     """Give money back for an order."""
     return f"refunded {amount} of {order}"

@@ -34,8 +34,7 @@ approvals = Approvals(hook, actor=Actor(id="agent-7", kind="agent"))
 agent = Agent(model, output_type=[str, DeferredToolRequests])
 
 
-@agent.tool
-@approvals.requires_approval("orders.refund", effect="external", risk="high")
+@approvals.tool(agent.tool, "orders.refund", effect="external", risk="high")
 async def refund(ctx: RunContext, order: str, amount: int = 5) -> str:
     return f"refunded {amount} of {order}"
 

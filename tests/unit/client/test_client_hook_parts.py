@@ -1,18 +1,19 @@
 """The hook's parts by themselves: forms of functions, the journal, handles, keys, and what is shown."""
 
+import json
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
 
-from placet.client import Client
+from placet.client import AsyncClient, Client
 from placet.client import journal as journal_module
 from placet.client.decorating import Form
 from placet.client.handles import Handle, hash_of
-from placet.client.hook import FileJournal, HookRefusal, SyncHook
+from placet.client.hook import FileJournal, Hook, HookRefusal, SyncHook
 from placet.client.journal import Entry
 from placet.client.verifying import KeyCache, wall_ms
 from placet.domain.errors import ApprovalInputMismatch, ApprovalTokenInvalid
@@ -82,6 +83,14 @@ class TestForm:
                 hook.requires_approval("x", effect="read")(coroutine)
             with pytest.raises(TypeError, match="coroutine"):
                 hook.requires_approval("x", effect="read", gate=coroutine)(print)
+            with pytest.raises(TypeError, match="'extern' is no effect: write one of none, read, write"):
+                hook.requires_approval("x", effect="extern")(print)
+            with pytest.raises(TypeError, match="'much' is no risk: write one of low, medium"):
+                hook.requires_approval("x", effect="read", risk="much")(print)
+            with pytest.raises(TypeError, match="for a Client there is SyncHook"):
+                Hook(cast("Any", client), audience="me")
+            with pytest.raises(TypeError, match="for an AsyncClient there is Hook"):
+                SyncHook(cast("Any", AsyncClient(URL, TOKEN)), audience="me")
             with pytest.raises(TypeError, match="within a turn"):
                 hook.requires_approval("x", effect="read")(print)()
 
@@ -228,8 +237,8 @@ class TestHandle:
     def test_there_and_back(self) -> None:
         """It is what it was."""
         handle = Handle.of(HANDLE)
-        assert handle.json() == HANDLE
-        assert Handle.of(handle) is handle
+        assert json.loads(handle.json()) == HANDLE
+        assert Handle.of(handle.json()) == Handle.of(handle) == handle
 
     @pytest.mark.parametrize("change", [{"version": 2}, {"digest": "d"}, {"x": 1}, {"approval": ""}], ids=str)
     def test_what_is_none(self, change: dict[str, Any]) -> None:

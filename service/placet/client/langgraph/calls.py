@@ -14,7 +14,7 @@ from pydantic_core import to_jsonable_python
 from placet.client.hook_async import Grant, Hook
 from placet.client.hook_options import known
 from placet.client.hook_sync import SyncGrant, SyncHook
-from placet.client.refusals import ApprovalPending, ApprovalRefused, ExecutionUnknown, HookRefusal, changed
+from placet.client.refusals import ApprovalPending, ApprovalRefused, HookRefusal, changed
 from placet.client.reporting import Telling
 from placet.domain.canonical import canonicalize
 from placet.domain.errors import ApprovalUnserializableInput
@@ -122,8 +122,6 @@ class Call:
         Raises:
             HookRefusal: It is no model that has called.
         """
-        if isinstance(refusal, ExecutionUnknown):
-            _log.error("what became of approval %r is not known: a person has to look", refusal.approval_id)
         if self._id is None:
             raise refusal
         return ToolMessage(refusal.text, name=self._tool.name, tool_call_id=self._id, status="error")

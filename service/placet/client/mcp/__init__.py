@@ -4,8 +4,7 @@
 
     approvals = Approvals(Hook(client, audience="tool-server", surface="mcp"))
 
-    @server.tool()
-    @approvals.requires_approval("orders.refund", effect="external")
+    @approvals.tool(server.tool(), "orders.refund", effect="external")
     def refund(order: str, amount: int) -> str: ...
 
 A call is answered at once: a person has to approve it first, on the page that the answer names. Once that is

@@ -5,7 +5,7 @@ import inspect
 import logging
 from collections.abc import Callable, Coroutine, Mapping
 from functools import wraps
-from typing import Any, Final, Unpack
+from typing import Any, Final, TypeVar, Unpack
 
 import msgspec
 from mcp.server.auth.middleware.auth_context import get_access_token
@@ -23,7 +23,6 @@ from placet.client.refusals import (
     CALL_AGAIN,
     ApprovalPending,
     ApprovalRefused,
-    ExecutionUnknown,
     HookRefusal,
     again_after,
 )
@@ -34,6 +33,7 @@ from placet.domain.errors import PlacetError
 
 Here = Context[Any, Any]
 Tool = Callable[..., Coroutine[Any, Any, Any]]
+T = TypeVar("T")
 
 _log: Final = logging.getLogger("placet.client.hook")
 
@@ -65,6 +65,9 @@ class Approvals:
         self, capability: str, *, effect: str, **said: Unpack[Decorating]
     ) -> Callable[[Callable[..., Any]], Tool]:
         """Have a function run only when its call was approved; ``@server.tool()`` above makes it a tool.
+
+        It goes directly above the function: above ``@server.tool()`` it would gate what the server does not
+        call. :meth:`tool` does both, in that order.
 
         The options are those of the hook's decorator, but ``unbound``: each argument is the client's.
 
@@ -102,6 +105,18 @@ class Approvals:
             return tool
 
         return decorate
+
+    def tool(
+        self,
+        register: Callable[[Callable[..., Any]], T],
+        capability: str,
+        *,
+        effect: str,
+        **said: Unpack[Decorating],
+    ) -> Callable[[Callable[..., Any]], T]:
+        """Gate a function and make a tool of it: ``@approvals.tool(server.tool(), "orders.refund", …)``."""
+        gated = self.requires_approval(capability, effect=effect, **said)
+        return lambda function: register(gated(function))
 
     def _who(self, context: Here) -> tuple[Actor, dict[str, Any]]:
         """For whom a call is, and what else of that is bound."""
@@ -147,8 +162,6 @@ class Approvals:
         """A refusal as the tool's answer."""
         if isinstance(refusal, ApprovalPending):
             return self._required(refusal)
-        if isinstance(refusal, ExecutionUnknown):
-            _log.error("approval %r is spent, and how that ended is not known: look", refusal.approval_id)
         text = refusal.text
         if isinstance(refusal, ApprovalRefused) and (again := self._rounds.again_at(refusal)) is not None:
             text = f"{text} {again_after(again)}"

@@ -12,7 +12,7 @@ from placet.client.hook_async import Hook
 from placet.client.hook_options import Asking
 from placet.client.openai_agents.arguments import CONTEXT, Arguments
 from placet.client.questions import Actor
-from placet.client.refusals import ApprovalPending, ApprovalRefused, ExecutionUnknown, HookRefusal
+from placet.client.refusals import ApprovalPending, ApprovalRefused, HookRefusal
 
 Run = RunContextWrapper[Any]
 """The framework's context of a run; its ``context`` is the runtime's own."""
@@ -113,8 +113,5 @@ class Gated:
             value = self._arguments.read(context.tool_arguments)
             with during(self.runtime.turn(context, context.tool_call_id)):
                 return await self._run(**{CONTEXT: context}, **value)
-        except ExecutionUnknown as unknown:
-            _log.error("whether approval %r ran is not known: a person has to look", unknown.approval_id)
-            return unknown.text
         except HookRefusal as refused:
             return refused.text

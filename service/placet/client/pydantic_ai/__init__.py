@@ -5,8 +5,7 @@
     approvals = Approvals(hook, actor=lambda ctx: Actor(id=ctx.deps.user, kind="user"))
 
 
-    @agent.tool
-    @approvals.requires_approval("orders.refund", effect="external")
+    @approvals.tool(agent.tool, "orders.refund", effect="external")
     async def refund(ctx: RunContext[Deps], order: str, amount: Decimal) -> str: ...
 
 

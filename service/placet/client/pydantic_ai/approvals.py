@@ -17,13 +17,14 @@ from placet.client.hook_async import Hook
 from placet.client.hook_options import Decorating
 from placet.client.pydantic_ai.calls import OURS, GatedTool
 from placet.client.questions import Actor
-from placet.client.refusals import ApprovalPending, ApprovalRefused, ExecutionUnknown, HookRefusal
+from placet.client.refusals import ApprovalPending, ApprovalRefused, HookRefusal
 from placet.client.shapes import Approval
 from placet.domain.errors import ApprovalNotFound
 from placet.domain.model import Status
 
 P = ParamSpec("P")
 D = TypeVar("D")
+T = TypeVar("T")
 
 _REFUSED: Final = frozenset({Status.REJECTED, Status.EXPIRED, Status.CANCELLED})
 _log: Final = logging.getLogger("placet.client.pydantic_ai")
@@ -66,6 +67,9 @@ class Approvals:
         tool waits for ``timeout_s`` before it does; give it no ``timeout`` of the framework's then.
         ``unbound`` parameters and ``key`` are hidden from the model. ``gate`` is given JSON.
 
+        It goes directly above the function: above ``agent.tool`` it would gate what the agent does not call.
+        :meth:`tool` does both, in that order.
+
         A refusal is a failed result, which the model reads. That an execution is unknown is one too, and is
         logged as an error besides: a person has to look.
 
@@ -90,7 +94,7 @@ class Approvals:
                 except ApprovalPending as pending:
                     shown = self._shown(pending.approval)
                 except HookRefusal as refused:
-                    raise _failed(refused) from None
+                    raise ToolFailed(refused.text) from None
                 raise ApprovalRequired(metadata={OURS: shown})
 
             run.__signature__ = tool.signature  # type: ignore[attr-defined] # what the model may give
@@ -98,6 +102,21 @@ class Approvals:
             return run
 
         return decorate
+
+    def tool(
+        self,
+        register: Callable[[Callable[Concatenate[RunContext[D], P], Any]], T],
+        capability: str,
+        *,
+        effect: str,
+        **said: Unpack[Decorating],
+    ) -> Callable[[Callable[Concatenate[RunContext[D], P], Any]], T]:
+        """Gate a function and make a tool of it: ``@approvals.tool(agent.tool, "orders.refund", effect=…)``.
+
+        Options are those of :meth:`requires_approval`; those of the framework go to ``agent.tool(…)``.
+        """
+        gated = self.requires_approval(capability, effect=effect, **said)
+        return lambda function: register(gated(function))
 
     async def results(
         self, requests: DeferredToolRequests, *, timeout_s: float | None = None
@@ -155,11 +174,3 @@ def _answer(call: ToolCallPart, decided: Approval | None) -> DeferredToolResults
 def _is_by_name(call: ToolCallPart, value: object) -> bool:
     """Whether the framework takes them as they are bound: it gives the fields of a lone model no name."""
     return isinstance(value, dict) and call.args_as_dict().keys() <= value.keys()
-
-
-def _failed(refused: HookRefusal) -> ToolFailed:
-    """A refusal as a result that the model reads."""
-    if isinstance(refused, ExecutionUnknown):
-        what = (refused.approval_id, refused.execution_id)
-        _log.error("a person has to look at approval %r: whether its execution %r ran is not known", *what)
-    return ToolFailed(refused.text)

@@ -154,7 +154,7 @@ def _context_of(function: Callable[..., Any]) -> str:
     name = next(iter(inspect.signature(function).parameters), "")
     hint = get_type_hints(function).get(name)
     if RunContext not in (hint, get_origin(hint)):
-        raise TypeError("a tool that takes an approval takes a RunContext first")
+        raise TypeError("a tool that takes an approval takes a RunContext first, and is made with agent.tool")
     return name
 
 
