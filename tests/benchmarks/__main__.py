@@ -13,7 +13,16 @@ from typing import Any
 
 import msgspec
 
-from tests.benchmarks import endpoints, hooking, lifecycles, machine, profiling, volume, waiting
+from tests.benchmarks import (
+    acknowledging,
+    endpoints,
+    hooking,
+    lifecycles,
+    machine,
+    profiling,
+    volume,
+    waiting,
+)
 from tests.benchmarks.load import Load
 from tests.benchmarks.processes import Failed
 from tests.benchmarks.report import Row, table
@@ -25,6 +34,7 @@ PARTS = {
     "waiting": waiting.measure,
     "volume": volume.measure,
     "hook": hooking.measure,
+    "slack": acknowledging.measure,
 }
 
 _DESCRIPTION = """\
@@ -35,6 +45,7 @@ Measure Placet and compare it, on this machine, within one run. Parts:
   waiting     from a decision to the waiter it wakes, and what a waiter costs in memory
   volume      consume and pages over few and over many stored approvals; the store's bytes for each
   hook        what the hook of a runtime adds to a call, with and without a journal
+  slack       how soon a click is acknowledged, also with store and Slack slowed down to five seconds
 Everything is started and stopped here. A full run takes about a quarter of an hour, --quick a minute and
 a half. The exit status is 1 where something was answered wrongly, and 0 whatever the numbers are.
 """
