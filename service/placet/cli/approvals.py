@@ -13,7 +13,7 @@ from placet.cli import card
 from placet.cli.console import Ink
 from placet.cli.context import Context
 from placet.cli.deciding import rendered
-from placet.cli.exits import Exit
+from placet.cli.exits import Exit, Stop
 from placet.cli.layout import GAP, Column, blocks, columns_of
 from placet.cli.record import Event, Page, Record, Trail, at_ms, read
 from placet.cli.remote import Remote, approval_path
@@ -132,6 +132,24 @@ def _cancelled(end: Event, context: Context) -> Iterator[str]:
     return Sheet(context.console.people).field(
         "Cancelled", f"by {visible(end.by)} on {end.at:%Y-%m-%d %H:%M:%S} UTC"
     )
+
+
+def outcome(args: argparse.Namespace, context: Context) -> int:
+    """Record what became of an execution that nobody has told of."""
+    console = context.console
+    path = approval_path(args.id)
+    with Remote.of(context, args.PLACET_URL) as remote, console.slowly(f"Waiting for {remote.url} …"):
+        spent = read(remote.get(path).body, Record).consumption
+        if spent is None:
+            raise Stop(f"{visible(args.id)} was not used, so there is no outcome to record.")
+        said = {"execution_id": spent.execution_id, "status": args.outcome}
+        if args.summary is not None:
+            said["summary"] = args.summary
+        reply = remote.post(f"{path}/outcome", said)
+    became = f"The outcome of {visible(args.id)} is recorded: {args.outcome}"
+    mark = console.out.mark(Ink.GREEN)
+    console.result(reply.json(), f"{mark} {became}.", unless_shown=f"{became}, all the same.")
+    return Exit.OK
 
 
 def cancel(args: argparse.Namespace, context: Context) -> int:

@@ -4,7 +4,7 @@ from typing import Any
 
 from placet.cli.arguments import count, digest
 from placet.cli.grammar import Parser, add_command, add_group, add_url, words
-from placet.domain.model import Status
+from placet.domain.model import OutcomeStatus, Status
 
 
 def add_approvals(commands: Any) -> None:  # noqa: ANN401 - no public type
@@ -68,6 +68,17 @@ def add_approvals(commands: Any) -> None:  # noqa: ANN401 - no public type
         "The client that asked may, and one with the scope admin: PLACET_TOKEN says who.",
     )
     _add_approval(cancel)
+    outcome = add_command(
+        group,
+        "outcome",
+        "approvals:outcome",
+        "record what became of an execution, where nobody has said so",
+        "For whoever has looked: an agent that ended in the middle can't say.",
+        "The client that used it may: PLACET_TOKEN says who.",
+    )
+    _add_approval(outcome)
+    outcome.add_argument("outcome", choices=words(OutcomeStatus), help="how it ended")
+    outcome.add_argument("--summary", metavar="TEXT", help="what was found, in a few words")
 
 
 def _add_approval(command: Parser) -> None:

@@ -26,6 +26,28 @@ class TestCancel:
         assert (ran.status, ran.said.endswith("apr_1 is cancelled all the same.")) == (4, True)
 
 
+class TestOutcome:
+    """``outcome`` records what somebody has found out."""
+
+    @pytest.mark.parametrize("more", [{}, {"summary": "The order is paid."}])
+    def test_of_the_execution_that_used_it(self, cli: Type, more: dict[str, str]) -> None:
+        """Nobody has to look its id up."""
+        spent = {"execution_id": "exec-1", "client": "shop", "at": "2027-01-15T07:59:30.000Z"}
+        service = Service(status="consumed", consumption=spent)
+        argv = [part for name, value in more.items() for part in (f"--{name}", value)]
+        ran = cli("approvals", "outcome", "apr_1", "succeeded", *argv, answer=service)
+        told = {"execution_id": "exec-1", "status": "succeeded", **more}
+        assert service.said[-1] == ("POST", "/v1/approvals/apr_1/outcome", told)
+        assert (ran.status, ran.out) == (0, "✓ The outcome of apr_1 is recorded: succeeded.\n")
+
+    def test_of_what_was_not_used_there_is_none(self, cli: Type) -> None:
+        """And nothing is sent."""
+        service = Service(status="approved")
+        ran = cli("approvals", "outcome", "apr_1", "failed", answer=service)
+        assert (ran.status, len(service.said)) == (1, 1)
+        assert "apr_1 was not used, so there is no outcome to record." in ran.said
+
+
 class TestShow:
     """``show`` prints the card."""
 

@@ -80,7 +80,10 @@ class TestEveryCommand:
             "placet signin",
             "placet signout",
             "placet stats",
-            *(f"placet approvals {verb}" for verb in ("list", "show", "approve", "edit", "reject", "cancel")),
+            *(
+                f"placet approvals {verb}"
+                for verb in ("list", "show", "approve", "edit", "reject", "cancel", "outcome")
+            ),
             *(f"placet {who} {verb}" for who in ("clients", "approvers") for verb in ("create", "list")),
             *(f"placet {who} {verb}" for who in ("clients", "approvers") for verb in ("rotate", "revoke")),
             *(f"placet keys {verb}" for verb in ("create", "list", "rotate", "revoke")),
