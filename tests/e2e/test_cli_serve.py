@@ -86,7 +86,7 @@ class TestStart:
             shown = terminal.until("Ctrl-C stops it.")
             assert "is ready." in shown
             assert "Every answer is on disk first" in shown
-            assert "placet clients create my-agent --scopes request,consume" in shown
+            assert "placet clients create agent --scopes request,consume" in shown
             machine.said("clients", "create", "shop", "--scopes", "request")
             terminal.type("\x03")
             assert terminal.ended() == 0

@@ -133,7 +133,7 @@ async def _next(service: Running, context: Context) -> list[str]:
         f"{placet()} {command}": why
         for command, why in {
             "demo": "# plays the whole story, once",
-            "clients create my-agent --scopes request,consume": "# a credential for an agent",
+            "clients create agent --scopes request,consume": "# a credential for an agent",
             f"approvers create {person}": f"# and one for {called}",
         }.items()
     }
