@@ -16,7 +16,7 @@ from tests.harness import Party
 from tests.tools import require
 
 PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
-WITHIN_MS = 10_000
+WITHIN_MS = 30_000
 
 
 @asynccontextmanager

@@ -67,9 +67,8 @@ async def test_without_approvers_nothing_opens(anywhere: Harness) -> None:
     assert refusal(await runtime.consume(asked)) == (409, "APPROVAL_EXPIRED")
 
 
-@pytest.mark.parametrize("path", ["/v1/callbacks/slack", "/v1/policies"])
-async def test_what_comes_later_is_not_there_yet(h: Harness, path: str) -> None:
-    """Routes of later issues are unknown, with and without a credential."""
+async def test_rules_are_not_told_over_http(h: Harness) -> None:
+    """They are files; there is no such route, with and without a credential."""
     runtime = await h.client()
     for method in ("GET", "POST"):
-        assert refusal(await runtime.call(method, path)) == (404, "ROUTE_NOT_FOUND")
+        assert refusal(await runtime.call(method, "/v1/policies")) == (404, "ROUTE_NOT_FOUND")
