@@ -13,13 +13,13 @@ import logging
 import random
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from contextlib import suppress
 from typing import Final, Protocol
 
 from msgspec import Struct
 
 from placet.application.clock import Clock, sleep
 from placet.application.directory import Directory, Snapshot
+from placet.application.ending import end
 from placet.application.grants import Seals
 from placet.domain.deliveries import (
     ATTEMPTS_MAX,
@@ -139,13 +139,12 @@ class Dispatcher:
         """Stop. What can't be told by then is another replica's to tell, once its lease is over."""
         self._is_stopping = True
         if self._task is not None:
-            await _ended(self._task)
+            await end(self._task)
             self._task = None
         workers = tuple(self._workers.values())
         if workers:
             await asyncio.wait(workers, timeout=STOP_S)
-        for worker in workers:
-            await _ended(worker)
+        await asyncio.gather(*map(end, workers))
 
     def wake(self, tenant: str, target: str) -> None:
         """Something waits for a target."""
@@ -293,9 +292,3 @@ class Dispatcher:
             event=EventType.UNDELIVERED if wait is None else None,
             document=encode(Told(target=before.target, attempts=before.attempts, error=fault.failure)),
         )
-
-
-async def _ended(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    with suppress(asyncio.CancelledError):
-        await task

@@ -13,6 +13,7 @@ from typing import Final
 
 from placet.application.clock import Clock, sleep
 from placet.application.directory import Directory, Snapshot
+from placet.application.ending import end
 from placet.application.grants import Seals
 from placet.application.outreach import wanted
 from placet.domain.errors import InternalError, StoreUnavailable
@@ -79,11 +80,7 @@ class Spreader:
 
     async def stop(self) -> None:
         """Stop; what was taken and is not done with is another replica's, after a while."""
-        for task in self._tasks:
-            task.cancel()
-        for task in self._tasks:
-            with suppress(asyncio.CancelledError):
-                await task
+        await asyncio.gather(*map(end, self._tasks))
         self._tasks = []
 
     async def once(self, *, wait: bool = False) -> int:

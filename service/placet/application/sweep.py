@@ -7,10 +7,10 @@ sweep; what one has done the next finds done.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 
 from placet.application.clock import Clock, sleep
 from placet.application.directory import Directory
+from placet.application.ending import end
 from placet.domain.errors import StoreUnavailable
 from placet.domain.limits import Limits
 from placet.store import keys
@@ -62,9 +62,7 @@ class Sweeper:
     async def stop(self) -> None:
         """Stop between two sweeps."""
         if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+            await end(self._task)
             self._task = None
 
     async def _run(self) -> None:
