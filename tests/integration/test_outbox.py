@@ -11,6 +11,7 @@ from placet.application import spread
 from placet.application.ending import end
 from placet.domain.errors import StoreUnavailable
 from placet.domain.principals import Endpoint
+from placet.store.approvals import Rejudge
 from placet.store.outbox import GROUP, Outbox
 from tests.harness import Harness, record
 
@@ -126,3 +127,26 @@ async def test_what_a_task_raised_is_looked_at() -> None:
     await asyncio.wait({task})
     await end(task)
     assert isinstance(task.exception(), ValueError)
+
+
+async def test_replicas_follow_a_tenant_together(pair: tuple[Harness, Harness]) -> None:
+    """What one was given the other is not."""
+    here, there = (each.services.store.outbox for each in pair)
+    runtime = await pair[0].client()
+    for outbox in (here, there):
+        await outbox.follow(["default"])
+    await runtime.asked()
+    found = [await outbox.news(["default"], 10, wait=False) for outbox in (here, there)]
+    assert [len(each) for each in found] == [1, 0]
+
+
+async def test_lanes_are_not_judged_by_a_clock_that_is_behind(anywhere: Harness) -> None:
+    """Nor under who and what there was before."""
+    runtime, lanes = await anywhere.client(), anywhere.services.store.deliveries
+    asked = await runtime.asked()
+    await lanes.wake("default", asked["id"], ["webhook:x"])
+    with pytest.raises(Rejudge):
+        await lanes.lease("default", "webhook:x", limit=1, lease_ms=1, nonce="a", epoch=1)
+    anywhere.clock.move(-3_600_000)
+    with pytest.raises(StoreUnavailable):
+        await lanes.ring("default", limit=1)
