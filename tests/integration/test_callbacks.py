@@ -359,3 +359,16 @@ async def test_where_it_can_not_be_told_what_was_judged_nothing_is(h: Harness) -
     h.services.bridges._store = store
     assert refusal(await bridge.decide(shown)) == (503, "STORE_UNAVAILABLE")
     assert (await ann.seen(shown["id"]))["status"] == "pending"
+
+
+async def test_an_operator_is_told_why_nothing_comes_in(chat: Chat, caplog: pytest.LogCaptureFixture) -> None:
+    """By a word of ours, and nothing of what was sent."""
+    shown = await chat.shown()
+    body = json.dumps(chat.bridge.said(shown)).encode()
+    for sent, why in (
+        (chat.bridge.signed(b"{}"), "no live secret of a bridge of this name made its signature"),
+        (chat.bridge.signed(body, at_ms=T0_MS - (WINDOW_S + 1) * 1_000), "its signature or its time is old"),
+    ):
+        assert refusal(await chat.bridge.send(body, sent=sent)) == NOBODY
+        told = [each for each in caplog.records if each.getMessage() == "a callback was refused"]
+        assert (told[-1].callback, told[-1].why) == ("bridge", why)  # type: ignore[attr-defined] # extra facts

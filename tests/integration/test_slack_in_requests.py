@@ -402,3 +402,32 @@ async def test_no_secret_and_no_value_is_in_the_log(desk: Clicking, caplog: pyte
     for secret in (SECRET, handed[0]["X-Slack-Signature"], "/actions/"):
         assert secret not in told, secret
     assert await desk.status(asked) == "pending"
+
+
+async def test_an_operator_is_told_why_nothing_comes_in(
+    desk: Clicking, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A wrong secret, a wrong clock, another app: each once in a while, and nothing of what was sent."""
+    _, card = await desk.shown()
+    now_s = desk.slack.clock.now_ms() // 1_000
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"secret": "another"}, "no signing secret of the directory in force made its signature"),
+        ({"at_s": now_s - 400}, "its time is 400 s behind ours: look at the clocks"),
+        ({"at_s": now_s + 301}, "its time is 301 s ahead of ours: look at the clocks"),
+        ({"at_s": "x"}, "its headers are not Slack's"),
+        (
+            {"change": lambda payload: payload.update(api_app_id="A0000")},
+            "it speaks of an app that the directory does not have with this secret",
+        ),
+    ]
+    for changed, why in wrong:
+        for _ in range(2):
+            handed = desk.slack.press(card, "placet.approve", **changed)
+            assert refusal(await desk.send(handed)) == UNAUTHENTICATED
+        told = [each for each in caplog.records if each.getMessage() == "a callback was refused"]
+        assert (told[-1].callback, told[-1].why) == ("slack", why)  # type: ignore[attr-defined] # extra facts
+    assert len(told) == len(wrong)
+    desk.h.clock.move(11_000)
+    await desk.send(desk.slack.press(card, "placet.approve", secret="another"))
+    told = [each for each in caplog.records if each.getMessage() == "a callback was refused"]
+    assert len(told) == len(wrong) + 1

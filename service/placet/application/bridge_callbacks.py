@@ -20,11 +20,12 @@ from msgspec import Struct
 
 from placet.application.callback_names import places_of
 from placet.application.clock import Clock
+from placet.application.complaints import Complaints
 from placet.application.directory import Caller, Directory, Snapshot
 from placet.application.enroll import LIVE_KEYS_MAX
 from placet.application.signing_secrets import signing_secret
-from placet.channels.webhooks.signing import WINDOW_S, SignatureInvalid, proved
-from placet.domain.errors import InvocationConflict, PlacetError
+from placet.channels.webhooks.signing import SECRET_MIN_BYTES, WINDOW_S, SignatureInvalid, Unproved, proved
+from placet.domain.errors import InvocationConflict, PlacetError, Unauthenticated
 from placet.domain.principals import Client, Scope
 from placet.store.callbacks import Callbacks
 from placet.store.codec import encode
@@ -91,6 +92,7 @@ class BridgeCallbacks:
         self._ring = ring
         self._store = store
         self._clock = clock
+        self._complaints = Complaints(clock)
 
     async def prove(self, signed: Signed) -> Proven:
         """Whose message it is.
@@ -102,7 +104,11 @@ class BridgeCallbacks:
         """
         places = places_of(signed.named)
         judges = [(tenant, partial(self._proven, signed, tenant, name)) for tenant, name in places]
-        caller, message_id = await self._directory.signer(judges, signed.address)
+        try:
+            caller, message_id = await self._directory.signer(judges, signed.address)
+        except Unauthenticated:
+            self._complaints.say("bridge", self._why_not(signed))
+            raise
         return Proven(caller=caller, message_id=message_id, body=signed.body)
 
     async def answered(self, proven: Proven) -> Answered | None:
@@ -179,6 +185,15 @@ class BridgeCallbacks:
             principal=bridge, epoch=snapshot.epoch, authority=snapshot.authority, credential=signer
         )
         return caller, message_id
+
+    def _why_not(self, signed: Signed) -> str:
+        """Why a message that is nobody's is, in words for an operator."""
+        try:
+            proved([bytes(SECRET_MIN_BYTES)], signed.headers, signed.body, self._clock.now_ms() // 1_000)
+        except SignatureInvalid as fault:
+            if fault.reason is not Unproved.WRONG:
+                return f"its signature or its time is {fault.reason}"
+        return "no live secret of a bridge of this name made its signature"
 
     def _signed_with(self, secret: bytes, signed: Signed) -> str | None:
         now_s = self._clock.now_ms() // 1_000

@@ -19,6 +19,7 @@ import msgspec
 
 from placet.application import slack_words as words
 from placet.application.clock import Clock, sleep
+from placet.application.complaints import Complaints
 from placet.application.directory import Directory
 from placet.application.slack_clicks import Reply, Signed, SlackClicks
 from placet.channels.slack import interactions, modal, signing
@@ -65,6 +66,7 @@ class SlackCallback:
         self._api = api
         self._clock = clock
         self._failed = failed
+        self._complaints = Complaints(clock)
         self._secrets: dict[str, tuple[float, str | None]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -91,9 +93,7 @@ class SlackCallback:
             raise InputInvalid([Issue(path="", message=str(fault))], status=400) from None
         app = next((each for each in signed if _speaks_of(each.app, said.place)), None)
         if app is None:
-            _log.warning("Slack speaks of an app that the directory does not have with this secret")
-            self._failed("refused")
-            raise Unauthenticated
+            raise self._refused("it speaks of an app that the directory does not have with this secret")
         if not isinstance(said, Click | Submission):
             return _NOTHING
         if len(self._tasks) >= SLACK_TASKS_MAX:
@@ -184,9 +184,13 @@ class SlackCallback:
         fitting = signing.signers(set(held.values()), body, timestamp, signature, self._clock.now_ms())
         found = frozenset(file for file, secret in held.items() if secret in fitting)
         if not found:
-            self._failed("refused")
-            raise Unauthenticated
+            raise self._refused(signing.why_not(apps, body, timestamp, signature, self._clock.now_ms()))
         return list(_of(apps, found))
+
+    def _refused(self, why: str) -> Unauthenticated:
+        self._complaints.say("slack", why)
+        self._failed("refused")
+        return Unauthenticated()
 
     def _secret(self, file: str) -> str | None:
         """What is in a file, as of a moment ago at most."""

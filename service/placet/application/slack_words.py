@@ -28,8 +28,8 @@ NOT_THE_WORDS: Final = (
 BEING_CHANGED: Final = f"{NOTHING} The card is just being changed: look at it again, and click again."
 NOT_THE_AUTHOR: Final = f"{NOTHING} This form was opened by somebody else, or too long ago: click again."
 STRANGER: Final = (
-    f"{NOTHING} You are not known here. Whoever runs this service enters people of this workspace, by their"
-    " id, in its directory."
+    f"{NOTHING} You are not known here. Whoever runs this service enters people in its directory, by their"
+    " workspace and member id."
 )
 TOO_MANY: Final = f"{NOTHING} Too many people click at once. Try again in a moment."
 

@@ -4,7 +4,7 @@ https://docs.slack.dev/authentication/verifying-requests-from-slack
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from slack_sdk.signature import Clock, SignatureVerifier
@@ -16,6 +16,22 @@ WINDOW_S: Final = 300
 
 _TIMESTAMP: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
 _SIGNATURE: Final = re.compile(r"v0=[0-9a-f]{64}", re.ASCII)
+
+
+def why_not(
+    apps: Collection[object], body: bytes, timestamp: str | None, signature: str | None, now_ms: int
+) -> str:
+    """Why a request that nobody has signed is none of Slack's, in words for an operator."""
+    if not apps:
+        return "the directory has no Slack app"
+    if not _TIMESTAMP.fullmatch(timestamp or "") or not _SIGNATURE.fullmatch(signature or ""):
+        return "its headers are not Slack's"
+    if not body.isascii():
+        return "its body is not Slack's"
+    off_s = now_ms // 1_000 - int(timestamp or 0)
+    if abs(off_s) > WINDOW_S:
+        return f"its time is {abs(off_s)} s {'behind' if off_s > 0 else 'ahead of'} ours: look at the clocks"
+    return "no signing secret of the directory in force made its signature"
 
 
 class _Now(Clock):
