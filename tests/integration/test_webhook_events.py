@@ -17,6 +17,7 @@ from placet.domain.principals import Endpoint
 from tests.factories import T0_MS
 from tests.harness import QUESTION, Harness, Party, record
 from tests.receivers import Message, Receiver, answers, drops, receiving
+from tests.ruled import Opening
 
 
 class Line:
@@ -254,3 +255,18 @@ async def test_an_endpoint_that_can_not_be_is_refused(h: Harness, members: Any, 
     with pytest.raises(EnrolmentRefused) as caught:
         await h.services.enrolment.create(Endpoint(**wanted))
     assert said in str(caught.value)
+
+
+async def test_a_name_in_a_rule_that_nobody_has_is_a_delivery_that_fails(under: Opening) -> None:
+    """So that somebody notices; once there is such an endpoint, trying again finds it."""
+    ruled = await under('tell = ["webhook:audit"]')
+    runtime, [ann, _] = await ruled.parties()
+    async with AsyncExitStack() as exits:
+        line = Line(ruled.h, runtime, ann, exits)
+        asked = await runtime.asked()
+        await line.deliver()
+        assert await line.deliveries(asked["id"]) == [("webhook:audit", "failed", "no-such-target")]
+        receiver, _ = await line.endpoint(by_rule=True)
+        await ruled.h.services.store.deliveries.wake("default", asked["id"], ["webhook:audit"])
+        await line.deliver()
+        assert types(receiver) == ["approval.requested"]

@@ -4,7 +4,8 @@
    of everything after that, too.
 2. An endpoint hears of what its filters let through, and of what a rule tells it.
 3. Once a question has waited for as long as its rule says, whoever may decide it then is told as well: the
-   channels that the rule names for that, else the people of those groups, as far as a chat knows them.
+   channels that the rule names for that, else the people of those groups, as far as a chat knows them and
+   they are not on the asking side.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,9 +16,11 @@ from msgspec import Struct
 from placet.application.directory import Snapshot
 from placet.domain.deliveries import SLACK, WEBHOOK
 from placet.domain.events import EventType
-from placet.domain.model import Approval, Status
+from placet.domain.model import Approval, Ask, Status
 from placet.domain.people import Member
+from placet.domain.principals import Approver
 from placet.domain.rules import Escalation, Terms
+from placet.domain.voters import CHANNEL_SLACK
 
 REMIND_PART: Final = 4
 """A reminder comes when this part of the time, a quarter, is left; or the time below, where that is less."""
@@ -58,10 +61,24 @@ def wanted(snapshot: Snapshot, approval: Approval, event: str) -> Wanted:
     told = {each.target for each in approval.deliveries}
     targets = list(_chats(snapshot, approval, terms)) if approval.status is Status.PENDING else []
     chats = [*(each for each in told if each.startswith(f"{SLACK}:")), *targets]
-    hooks = _endpoints(snapshot, approval, terms, event)
+    hooks = _endpoints(snapshot, approval, event)
     found = tuple(dict.fromkeys((*sorted(chats), *hooks)))
     is_new = event == EventType.REQUESTED and approval.status is Status.PENDING
     return Wanted(targets=found, timers=_timers(approval, terms, told=bool(found)) if is_new else {})
+
+
+def by_rule(snapshot: Snapshot, approval: Approval) -> tuple[str, ...]:
+    """Those whom the rule of now names, as it spells them, for as long as it has waited."""
+    terms = snapshot.authority.terms(approval.ask)
+    if terms is None:
+        return ()
+    escalation = terms.escalation
+    return (*terms.tell, *(escalation.tell if escalation and _has_escalated(approval, escalation) else ()))
+
+
+def _has_escalated(approval: Approval, escalation: Escalation) -> bool:
+    waited_ms = approval.now_ms - approval.requested_at_ms
+    return not escalation.gives_up and waited_ms >= escalation.after_ms
 
 
 def _chats(snapshot: Snapshot, approval: Approval, terms: Terms | None) -> Iterator[str]:
@@ -69,18 +86,18 @@ def _chats(snapshot: Snapshot, approval: Approval, terms: Terms | None) -> Itera
         return
     yield from _named(snapshot, terms.tell)
     escalation = terms.escalation
-    waited_ms = approval.now_ms - approval.requested_at_ms
-    if escalation is not None and not escalation.gives_up and waited_ms >= escalation.after_ms:
-        yield from _called(snapshot, escalation)
+    if escalation is not None and _has_escalated(approval, escalation):
+        yield from _called(snapshot, approval.ask, escalation)
 
 
-def _called(snapshot: Snapshot, escalation: Escalation) -> Iterator[str]:
+def _called(snapshot: Snapshot, ask: Ask, escalation: Escalation) -> Iterator[str]:
     if escalation.tell:
         yield from _named(snapshot, escalation.tell)
         return
     authority = snapshot.authority
     for member in authority.people.of(authority.tenant):
-        if not escalation.groups.isdisjoint(member.groups):
+        voter = authority.voter(Approver(tenant=authority.tenant, id=member.id), channel=CHANNEL_SLACK)
+        if not escalation.groups.isdisjoint(member.groups) and not authority.is_requester(voter, ask):
             yield from _conversations(snapshot, member)
 
 
@@ -108,13 +125,16 @@ def _conversations(snapshot: Snapshot, member: Member | None) -> Iterator[str]:
             yield f"{SLACK}:{user.team}:{user.user}"
 
 
-def _endpoints(snapshot: Snapshot, approval: Approval, terms: Terms | None, event: str) -> Iterator[str]:
-    ruled = frozenset(() if terms is None else terms.tell)
+def _endpoints(snapshot: Snapshot, approval: Approval, event: str) -> Iterator[str]:
+    ruled = by_rule(snapshot, approval)
     for endpoint in snapshot.endpoints.values():
         target = f"{WEBHOOK}:{endpoint.name}"
         is_for = not endpoint.by_rule and endpoint.hears_of(approval.ask.capability, approval.ask.asked_by)
         if (is_for or target in ruled) and endpoint.hears(event):
             yield target
+    if event == EventType.REQUESTED:  # a name that nobody has is told of as a delivery that fails
+        known = {f"{WEBHOOK}:{name}" for name in snapshot.endpoints}
+        yield from (name for name in ruled if name.startswith(f"{WEBHOOK}:") and name not in known)
 
 
 def _timers(approval: Approval, terms: Terms | None, *, told: bool) -> Mapping[EventType, int]:

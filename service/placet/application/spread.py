@@ -190,7 +190,7 @@ class Spreader:
 
 
 def _tells_anybody(snapshot: Snapshot) -> bool:
-    """Whether there is anybody outside who may be told of anything, or a rule that escalates."""
+    """Whether there is anybody outside who may be told of anything, or a rule that means somebody."""
     policies = snapshot.authority.policies
-    rules = () if policies is None else policies.rules
-    return bool(snapshot.endpoints or snapshot.slack) or any(rule.terms.escalation for rule in rules)
+    named = (rule.terms.tell or rule.terms.escalation for rule in (policies.rules if policies else ()))
+    return bool(snapshot.endpoints or snapshot.slack) or any(named)

@@ -16,6 +16,7 @@ from typing import Final, Protocol
 
 from placet.application.clock import Clock
 from placet.application.dispatch import Job, Sent
+from placet.application.outreach import by_rule
 from placet.application.record_shapes import (
     WebhookDataView,
     WebhookTestDataView,
@@ -85,6 +86,8 @@ class WebhookEvents:
             Undelivered: It could not be told.
         """
         endpoint = job.snapshot.endpoints.get(job.delivery.target.partition(":")[2])
+        if endpoint is None and job.delivery.target in by_rule(job.snapshot, job.approval):
+            raise Undelivered(Failure.NO_SUCH_TARGET)  # a rule means somebody who is not there
         entry = None if endpoint is None else _next(endpoint, job)
         if endpoint is None or entry is None:
             return None

@@ -109,8 +109,9 @@ def retry(args: argparse.Namespace, context: Context) -> int:
         raise Stop(f"Nothing of that has failed or waits for another attempt; {listing} shows what does.")
     out = context.console.out
     told = [{"approval": lane.approval, "target": lane.delivery.target} for lane in tried]
+    listing = f"`{placet()} deliveries list`"
     lines = [
-        f"{out.mark(Ink.GREEN)} Tried at once, wherever a service runs: {len(tried)}",
+        f"{out.mark(Ink.GREEN)} Due at once: {len(tried)}. What comes of it, {listing} says.",
         *(f"    {visible(lane.approval)}{GAP}{visible(lane.delivery.target)}" for lane in tried),
     ]
     context.console.result({"retried": told}, *lines)

@@ -54,8 +54,9 @@ def test(args: argparse.Namespace, context: Context) -> int:
             with console.slowly(f"Sending to {visible(endpoint.url)} …"):
                 named = await services.webhooks.try_out(endpoint)
         except Undelivered as fault:
-            what = REMEDIES[fault.failure]
-            raise Stop(f"{shown} did not take the message ({fault.failure}). {what}") from fault
+            answered = "" if fault.status is None else f" It answered {fault.status}."
+            what = f"{shown} did not take the message ({fault.failure}).{answered} {REMEDIES[fault.failure]}"
+            raise Stop(what) from fault
         told = {"webhook": endpoint.name, "tenant": endpoint.tenant, "url": endpoint.url, "message_id": named}
         console.result(
             told,

@@ -86,12 +86,16 @@ class Undelivered(Exception):  # noqa: N818 - reads as what happened
     Attributes:
         failure: Why.
         retry_after_ms: How long the receiver asks for patience.
+        status: The HTTP status that it answered; ``None`` where it did not, or with something else.
     """
 
-    def __init__(self, failure: Failure, *, retry_after_ms: int | None = None) -> None:
+    def __init__(
+        self, failure: Failure, *, retry_after_ms: int | None = None, status: int | None = None
+    ) -> None:
         super().__init__(failure.value)
         self.failure = failure
         self.retry_after_ms = retry_after_ms
+        self.status = status
 
 
 class Delivery(Struct, frozen=True, kw_only=True):

@@ -121,7 +121,7 @@ class TestRetry:
     def test_a_person_is_told_how_many(self, cli: Type) -> None:
         """And which."""
         assert cli("deliveries", "retry", "apr-bad").out == (
-            "✓ Tried at once, wherever a service runs: 2\n"
+            "✓ Due at once: 2. What comes of it, `placet deliveries list` says.\n"
             "    apr-bad  webhook:chat\n"
             "    apr-bad  webhook:audit\n"
         )

@@ -188,9 +188,18 @@ class TestTest:
     @pytest.mark.parametrize(
         ("status", "said"),
         [
-            (500, "did not take the message (server-error). The receiver has a fault of its own (5xx)"),
-            (302, "did not take the message (refused). The receiver does not take it: a 4xx, a redirect"),
-            (401, "did not take the message (credential). Our signature or token does not count there"),
+            (
+                500,
+                "did not take the message (server-error). It answered 500. The receiver has a fault",
+            ),
+            (
+                302,
+                "did not take the message (refused). It answered 302. The receiver does not",
+            ),
+            (
+                401,
+                "did not take the message (credential). It answered 401. Our signature or token",
+            ),
         ],
     )
     def test_it_says_what_to_do_where_it_was_not(

@@ -113,7 +113,8 @@ class WebhookSender:
             raise Undelivered(failure) from None
         refusal = failure_of(status)
         if refusal is not None:
-            raise Undelivered(refusal, retry_after_ms=retry_after_ms(retry_after, self._now_ms()))
+            patience_ms = retry_after_ms(retry_after, self._now_ms())
+            raise Undelivered(refusal, retry_after_ms=patience_ms, status=status)
 
     async def _answered(
         self, place: Place, headers: Mapping[str, str], body: bytes
