@@ -227,8 +227,9 @@ def _why(card: Card, *, is_whole: bool, is_decided_here: bool) -> str:
     """Why there is nothing to press, where somebody might look for it."""
     if card.status != _PENDING:
         return ""
-    if not is_whole:
-        return f"{card.why_not or _CUT} {_SEE_PAGE}"
+    if not is_whole:  # what is hidden here is hidden there
+        is_cut = card.input.state is InputState.SHOWN
+        return f"{card.why_not or _CUT} {_SEE_PAGE if is_cut else _DECIDE_THERE}"
     return card.why_not or ("" if is_decided_here else _DECIDE_THERE)
 
 
