@@ -370,6 +370,32 @@ async def test_nothing_hangs_on_a_card(desk: Clicking, member: str) -> None:
     assert await desk.status(asked) == "pending"
 
 
+def exchanged(payload: dict[str, Any]) -> None:
+    """Whoever presses "Reject" presses the button that approves."""
+    buttons = payload["message"]["blocks"][-1]["elements"]
+    labels = {each["action_id"]: each["text"] for each in buttons}
+    buttons[0]["text"], buttons[1]["text"] = labels["placet.reject"], labels["placet.approve"]
+    buttons[:2] = buttons[1::-1]
+
+
+def led_elsewhere(payload: dict[str, Any]) -> None:
+    """The way to the page leads to somebody else's."""
+    payload["message"]["blocks"][-1]["elements"][-1]["url"] = "https://evil.example/a/1"
+
+
+def unasked(payload: dict[str, Any]) -> None:
+    """Slack does not ask before it sends the click."""
+    del payload["message"]["blocks"][-1]["elements"][0]["confirm"]
+
+
+@pytest.mark.parametrize("change", [exchanged, led_elsewhere, unasked])
+async def test_a_button_is_called_what_it_does(desk: Clicking, change: Any) -> None:
+    """The same words on other buttons are no card of ours."""
+    asked, message = await desk.shown(risk="critical")
+    assert await desk.press(message, change=change) == [words.NOT_THE_WORDS]
+    assert await desk.status(asked) == "pending"
+
+
 async def test_a_card_that_is_just_being_changed_is_no_alarm(
     desk: Clicking, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -409,6 +435,22 @@ async def test_a_change_of_the_input_makes_its_card_another(opening: Any) -> Non
         ]
         assert await desk.press(message, user=BOB) == []
         assert await desk.status(asked) == "approved"
+
+
+async def test_what_a_card_said_before_is_not_approved_by_the_button_of_now(opening: Any) -> None:
+    """Whoever has the app's token puts the texts of before back, above buttons for the input of now."""
+    async with opening('edit = "yes"') as desk:
+        asked, message = await desk.shown(allowed_decisions=["approve", "edit", "reject"], effect="write")
+        before = list(message.blocks)
+        record(await desk.ann.decide(asked, "edit", input={"order": "A-1", "amount": 4}))
+        await desk.deliver()
+
+        def put_back(payload: dict[str, Any]) -> None:
+            now = payload["message"]["blocks"]
+            payload["message"]["blocks"] = [*before[:-1], now[-1]]
+
+        assert await desk.press(message, user=BOB, change=put_back) == [words.NOT_THE_WORDS]
+        assert await desk.status(asked) == "pending"
 
 
 async def test_a_rule_may_close_slack(opening: Any, tmp_path: Path) -> None:

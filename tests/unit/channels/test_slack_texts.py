@@ -91,6 +91,49 @@ def test_less_or_another_order_is_a_difference() -> None:
     assert len({fingerprint(each) for each in (sent, sent[1:], sent[::-1], [])}) == 4
 
 
+def test_the_same_words_shown_otherwise_are_a_difference() -> None:
+    """Formatted, struck out, as another kind of text or block, or with the blocks parted elsewhere."""
+    sent = [
+        {"type": "section", "text": {"type": "plain_text", "text": "~10~ <https://x.example|y>"}},
+        {"type": "section", "fields": [{"type": "plain_text", "text": text} for text in "abc"]},
+        {
+            "type": "rich_text",
+            "elements": [{"type": "rich_text_preformatted", "elements": [{"type": "text", "text": "no"}]}],
+        },
+    ]
+
+    def changed(change: Any) -> Any:
+        back = returned(copy.deepcopy(sent))
+        change(back)
+        return back
+
+    others = [
+        changed(lambda back: back[0]["text"].update(type="mrkdwn")),
+        changed(lambda back: back[0].update(type="header")),
+        changed(lambda back: back.insert(2, {"type": "section", "fields": [back[1]["fields"].pop()]})),
+        changed(lambda back: back[2]["elements"][0].update(type="rich_text_section")),
+        changed(lambda back: back[2]["elements"][0]["elements"][0].update(style={"strike": True})),
+    ]
+    assert fingerprint(returned(sent)) == fingerprint(sent)
+    assert fingerprint(sent) not in map(fingerprint, others)
+
+
+def test_a_member_that_says_nothing_is_none() -> None:
+    """An empty value, no confirmation, a style that is off: Slack may write any of it."""
+    run = {"type": "text", "text": "no"}
+    button = {"type": "button", "text": {"type": "plain_text", "text": "Open"}, "url": "https://x.example"}
+
+    def said(run: Any, button: Any) -> str:
+        part = {"type": "rich_text_preformatted", "elements": [run]}
+        return fingerprint(
+            [{"type": "rich_text", "elements": [part]}, {"type": "actions", "elements": [button]}]
+        )
+
+    nothing = {"value": "", "confirm": None}
+    assert said({**run, "style": {"bold": False}}, button | nothing) == said(run, button)
+    assert said(run, button | {"confirm": "x"}) != said(run, button)
+
+
 @pytest.mark.parametrize(
     ("back", "text"),
     [
