@@ -239,6 +239,23 @@ async def test_patience_that_a_receiver_asks_for_is_the_target_s(post: Post) -> 
     assert {told[1] for told in await post.deliver()} == {first["id"], second["id"]}
 
 
+@pytest.mark.parametrize("failures", [5, ATTEMPTS_MAX - 1])
+async def test_patience_lasts_as_long_as_it_was_asked_for(post: Post, failures: int) -> None:
+    """However long the lane waits that met it, having failed before; also where it is not tried again."""
+    await endpoint(post.h)
+    await post.runtime.asked(expires_in_ms=24 * 60 * MINUTE_MS)
+    for wait_ms in BACKOFF_MS[:failures]:
+        post.ear.faults = [Undelivered(Failure.SERVER_ERROR)]
+        assert await post.deliver() == []
+        post.h.clock.move(wait_ms * 12 // 10 + 1)
+    post.ear.faults = [Undelivered(Failure.RATE_LIMITED, retry_after_ms=2_000)]
+    assert await post.deliver() == []
+    other = await post.runtime.asked(input={"order": "A-2"})
+    assert await post.deliver() == [], "it has asked for patience"
+    post.h.clock.move(2_001)
+    assert await post.deliver() == [("webhook:audit", other["id"], ["requested"])]
+
+
 async def test_a_dead_target_holds_up_nobody_else(post: Post) -> None:
     """Each has a worker of its own."""
     await endpoint(post.h, "dead")

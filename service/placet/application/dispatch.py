@@ -28,6 +28,7 @@ from placet.domain.deliveries import (
     DeliveryState,
     Failure,
     Undelivered,
+    quiet_ms,
     wait_ms,
 )
 from placet.domain.errors import InternalError, PlacetError, StoreUnavailable
@@ -277,9 +278,9 @@ class Dispatcher:
     def _failed(self, leased: Leased, fault: Undelivered) -> Settlement:
         before = leased.delivery
         wait = wait_ms(before.attempts, fault.failure, fault.retry_after_ms, random.random())  # noqa: S311 - spreads load
-        if fault.failure is Failure.RATE_LIMITED and wait is not None:
+        if fault.failure is Failure.RATE_LIMITED:
             place = (leased.record.tenant, before.target)
-            self._quiet_until_s[place] = self._clock.monotonic_s() + wait / 1_000
+            self._quiet_until_s[place] = self._clock.monotonic_s() + quiet_ms(fault.retry_after_ms) / 1_000
         facts = {"target": before.target, "approval_id": leased.record.id, "fault": fault.failure.value}
         if wait is None:
             _log.error("a delivery has failed", extra=facts)

@@ -5,7 +5,8 @@ Whoever can have Slack send something is not yet somebody who decides. In this o
 1. The app is one of the tenant's, as its rules of now have it, and the secret that signed counts there.
 2. The button is one of ours, and was made for this place (:mod:`placet.application.slack_messages`).
 3. The message is the one that the approval's lane knows of. Another of the same approval decides nothing.
-4. It says what was last posted, and its buttons do what they are called. Whoever holds the app's token can make it say anything else.
+4. It says what was last posted, and its buttons do what they are called. Whoever holds the app's token can
+   make it say anything else.
 5. The person is one of the directory, by their own workspace and their id there. Nobody else decides,
    whatever they are called: guests and people of other workspaces are refused unless they are listed.
 6. The rest is :class:`~placet.application.decide.DecideApproval`'s to judge, for the channel ``slack``.

@@ -134,3 +134,11 @@ def wait_ms(attempts: int, failure: Failure, retry_after_ms: int | None, chance:
     wait = BACKOFF_MS[attempts - 1] * (1 + JITTER * (2 * chance - 1))
     asked = min(retry_after_ms or 0, RETRY_AFTER_MAX_MS)
     return max(round(wait), asked)
+
+
+def quiet_ms(retry_after_ms: int | None) -> int:
+    """For how long a receiver that wants patience is told nothing of anything else.
+
+    How long the one lane waits that met it is another matter: it may have failed often before.
+    """
+    return min(max(retry_after_ms or 0, BACKOFF_MS[0]), RETRY_AFTER_MAX_MS)
