@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
+from placet.application.slack_messages import CardReference
+from placet.channels.slack.texts import fingerprint
 from placet.domain.deliveries import BACKOFF_MS
+from placet.store.codec import deliveries_of
 from tests.factories import ManualClock
 from tests.harness import record
 from tests.slack_bench import CHANNEL, PEOPLE, TELLS, USER, Bench, bench
@@ -189,6 +192,39 @@ async def test_what_does_not_wait_much_longer_is_said_below_its_card(desk: Bench
     reply = desk.slack.messages[1]
     assert reply.said["thread_ts"] == message.ts
     assert "Nobody has decided yet" in says(reply)
+
+
+@pytest.mark.parametrize(
+    ("error", "state"), [("restricted_action_thread_locked", "delivered"), ("internal_error", "queued")]
+)
+async def test_a_reminder_that_can_not_be_said_spoils_no_card(opening: Any, error: str, state: str) -> None:
+    """What the card says by then is known, and can be decided; the reminder is said later, or never."""
+    async with opening(TELLS, "quorum = 2") as desk:
+        asked, _ = await desk.shown()
+        desk.h.clock.move(12 * MINUTE_MS)
+        record(await desk.ann.decide(asked, "approve"))
+        desk.slack.fail_next("ok", body=b'{"ok": true}')
+        desk.slack.fail_next(error)
+        await desk.h.services.dispatcher.look()
+        await desk.deliver()
+        assert [method for method, _ in desk.slack.calls][1:] == ["chat.update", "chat.postMessage"]
+        lane = await desk.delivery(asked["id"])
+        assert (lane["state"], lane["attempts"]) == (state, 0 if state == "delivered" else 1)
+        assert await known(desk, asked["id"]) == fingerprint(desk.slack.calls[1][1]["blocks"])
+        for _ in range(3):
+            desk.h.clock.move(2_000)
+            await desk.deliver()
+        said = [method for method, _ in desk.slack.calls][3:]
+        assert said == ([] if state == "delivered" else ["chat.postMessage"])
+
+
+async def known(desk: Bench, approval_id: str) -> str:
+    """What the lane knows that its card says."""
+    found = (await desk.h.services.store.approvals.get("default", approval_id, epoch=None)).record
+    assert found is not None
+    reference = CardReference.of(deliveries_of(found.fields)[0].ref)
+    assert reference is not None
+    return reference.fingerprint
 
 
 @pytest.mark.parametrize("line", ['channels = ["web"]', "step_up = true"])

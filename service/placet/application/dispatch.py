@@ -287,7 +287,7 @@ class Dispatcher:
         return Settlement(
             state=DeliveryState.FAILED if wait is None else DeliveryState.QUEUED,
             covered=before.covered,
-            ref=before.ref,
+            ref=before.ref if fault.ref is None else fault.ref,
             failure=fault.failure,
             wait_ms=wait or 0,
             event=EventType.UNDELIVERED if wait is None else None,

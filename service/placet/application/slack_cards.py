@@ -8,6 +8,7 @@ A message whose posting nobody knows the end of may stand there twice. Only the 
 decides anything; the other says so to whoever clicks it.
 """
 
+import logging
 from contextlib import suppress
 from typing import Final
 
@@ -24,6 +25,7 @@ from placet.channels.slack.sheet import BUDGET
 from placet.channels.slack.texts import fingerprint
 from placet.domain.authority import Authority
 from placet.domain.chat import SlackApp
+from placet.domain.deliveries import HOPELESS, Undelivered
 from placet.domain.events import EventType
 from placet.domain.model import Ask, Status, Verdict
 from placet.domain.presentation import Card, present, seen_of
@@ -33,6 +35,8 @@ from placet.tokens.keyring_file import KeyringFile
 _USERS: Final = ("U", "W")
 """What ids of people begin with: they are written to in a conversation of their own."""
 _STILL: Final = "Nobody has decided yet, and it does not wait much longer: "
+
+_log = logging.getLogger("placet.slack")
 
 
 class SlackCards:
@@ -87,9 +91,24 @@ class SlackCards:
         if after != before:
             await self._api.update(app, posted, shown)
         if job.approval.status is Status.PENDING and not before.is_reminded and _reminds(job):
-            await self._api.reply(app, posted, _STILL + card.headline)
+            await self._remind(app, posted, card, after)
             return structs.replace(after, is_reminded=True)
         return after
+
+    async def _remind(self, app: SlackApp, posted: Posted, card: Card, reference: CardReference) -> None:
+        """Say below the message that it waits; where nothing can be said there, the message alone has to do.
+
+        Raises:
+            MessageGone: Somebody has deleted it.
+            Undelivered: It is to be said later. What the message says by now is known.
+        """
+        try:
+            await self._api.reply(app, posted, _STILL + card.headline)
+        except Undelivered as fault:
+            if fault.failure not in HOPELESS:
+                again_ms, known = fault.retry_after_ms, reference.text
+                raise Undelivered(fault.failure, retry_after_ms=again_ms, ref=known) from None
+            _log.warning("a reminder can't be said in Slack", extra={"fault": fault.failure.value})
 
     def _message(self, app: SlackApp, job: Job, channel: str, nonce: str) -> tuple[Message, Card]:
         approval, authority = job.approval, job.snapshot.authority

@@ -87,15 +87,22 @@ class Undelivered(Exception):  # noqa: N818 - reads as what happened
         failure: Why.
         retry_after_ms: How long the receiver asks for patience.
         status: The HTTP status that it answered; ``None`` where it did not, or with something else.
+        ref: What the channel keeps of what it has done all the same; ``None`` for what it kept before.
     """
 
     def __init__(
-        self, failure: Failure, *, retry_after_ms: int | None = None, status: int | None = None
+        self,
+        failure: Failure,
+        *,
+        retry_after_ms: int | None = None,
+        status: int | None = None,
+        ref: str | None = None,
     ) -> None:
         super().__init__(failure.value)
         self.failure = failure
         self.retry_after_ms = retry_after_ms
         self.status = status
+        self.ref = ref
 
 
 class Delivery(Struct, frozen=True, kw_only=True):
