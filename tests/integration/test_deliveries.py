@@ -14,6 +14,7 @@ from placet.domain.deliveries import ATTEMPTS_MAX, BACKOFF_MS, LEASE_MS, Failure
 from placet.domain.presentation import Budget, happened, present, read_seen
 from placet.domain.principals import Endpoint
 from placet.store.codec import encode
+from placet.store.outbox import GROUP
 from tests.harness import Harness, Party, record
 
 MINUTE_MS = 60_000
@@ -397,6 +398,49 @@ async def test_a_tenant_that_was_removed_and_made_again_is_told_of(post: Post) -
     for _ in range(2):
         told = await post.deliver()
     assert told == [("webhook:audit", asked["id"], ["requested", "cancelled"])]
+
+
+@pytest.mark.parametrize("fields", [{"i": "apr-1"}, {"t": "requested", "n": "soon", "i": "apr-1"}])
+async def test_a_spoilt_line_of_the_outbox_keeps_nothing_else_from_being_told(
+    post: Post, fields: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is done with, and the log says so: whether it is just given, or somebody died over it."""
+    await endpoint(post.h)
+    stream = "{placet:default}:s"
+    asked = []
+    for n in range(2):
+        await post.h.redis.xadd(stream, fields)
+        asked.append(await post.runtime.asked(input={"order": f"A-{n}"}))
+        if n == 0:
+            assert len(await post.deliver()) == 1
+    outbox = post.h.services.spreader._outbox
+    await outbox._client.xreadgroup(GROUP, "replicas", {stream: ">"}, count=9)
+    found = await outbox.forsaken("default", idle_ms=0, count=9)
+    assert [each.approval_id for each in found] == [asked[1]["id"]]
+    assert (await post.h.redis.xpending(stream, GROUP))["pending"] == 1
+    assert [each.message for each in caplog.records].count("lines of the outbox can't be read") == 2
+
+
+@pytest.mark.parametrize("packed", ["spoilt", "q 0 0 0 - - ", "z 0 0 0 - - r", "q 0 0 0 - wrong r"])
+async def test_a_spoilt_lane_keeps_no_other_from_being_told(post: Post, packed: str) -> None:
+    """Whatever somebody else has written into the store."""
+    await endpoint(post.h)
+    spoilt, other = await post.runtime.asked(), await post.runtime.asked(input={"order": "A-2"})
+    await post.spread()
+    await post.h.redis.hset(f"{{placet:default}}:a:{spoilt['id']}", "m:webhook:audit", packed)
+    await post.h.redis.zadd("{placet:default}:n:webhook:audit", {spoilt["id"]: 0})
+    assert other["id"] in [told[1] for told in await post.deliver()]
+
+
+async def test_a_spoilt_line_of_a_list_keeps_nothing_from_being_told(post: Post) -> None:
+    """Of what has failed, and of what was put off."""
+    await endpoint(post.h)
+    await post.h.redis.zadd("{placet:default}:f", {"spoilt": 0})
+    await post.h.redis.zadd("{placet:default}:h", {"spoilt": 0})
+    await post.runtime.asked()
+    assert len(await post.deliver()) == 1
+    await post.h.redis.zadd("{placet:default}:f", {"spoilt": 0})
+    assert await post.h.services.store.deliveries.failed("default", limit=10) == []
 
 
 async def test_a_fault_of_ours_is_a_failure_and_no_more(post: Post) -> None:

@@ -126,6 +126,11 @@ def deliveries_of(fields: Mapping[bytes, bytes]) -> tuple[Delivery, ...]:
     return tuple(unpacked(name.removeprefix(_LANE).decode(), fields[name]) for name in lanes)
 
 
+def lane_name(target: str) -> bytes:
+    """The field of a lane."""
+    return _LANE + target.encode()
+
+
 def unpacked(target: str, packed: bytes) -> Delivery:
     """A lane, as a record has it."""
     letter, attempts, covered, at_ms, _, failure, ref = packed.decode().split(" ", 6)

@@ -3,6 +3,7 @@
 The rules are :mod:`placet.domain.deliveries`'s; one method is one script and one round trip.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
@@ -12,11 +13,13 @@ from placet.domain.errors import StoreUnavailable
 from placet.domain.events import EventType
 from placet.store import keys
 from placet.store.approvals import PAGE_BYTES, Rejudge
-from placet.store.codec import STATE_LETTERS, deliveries_of, unpacked
+from placet.store.codec import STATE_LETTERS, lane_name, unpacked
 from placet.store.link import Argument, Link, Reply
 from placet.store.record import Record
 
 _NONE = "-"
+
+_log = logging.getLogger(__name__)
 
 
 class Leased(Struct, frozen=True, kw_only=True):
@@ -156,7 +159,7 @@ class Deliveries:
         lanes = [
             Leased(delivery=delivery, record=record, nonce=nonce)
             for record in records
-            if (delivery := delivery_of(record, target)) is not None
+            if (delivery := _lane(target, record.fields[lane_name(target)])) is not None
         ]
         return Lease(lanes=tuple(lanes), next_due_ms=int(next_due) if next_due else None, now_ms=int(now))
 
@@ -199,16 +202,17 @@ class Deliveries:
         """Lanes that have failed, the latest first: of which approval each."""
         _, _, flat = await self._run("failed", tenant, limit)
         triples = zip(flat[::3], flat[1::3], flat[2::3], strict=True)
-        return [(each.decode(), unpacked(target.decode(), packed)) for each, packed, target in triples]
+        lanes = [(each.decode(), _lane(target.decode(), packed)) for each, packed, target in triples]
+        return [(each, lane) for each, lane in lanes if lane is not None]
 
     async def queued(self, tenant: str, *, limit: int) -> list[tuple[str, Delivery, int]]:
         """Lanes that wait, what is due first, first: of which approval each, and when it is due."""
         _, _, flat = await self._run("queued", tenant, limit)
         fours = zip(flat[::4], flat[1::4], flat[2::4], flat[3::4], strict=True)
-        return [
-            (each.decode(), unpacked(target.decode(), packed), int(due))
-            for each, packed, target, due in fours
+        lanes = [
+            (each.decode(), _lane(target.decode(), packed), int(due)) for each, packed, target, due in fours
         ]
+        return [(each, lane, due) for each, lane, due in lanes if lane is not None]
 
     async def retry(self, tenant: str, approval_id: str, target: str) -> bool:
         """Have a lane told now that has failed, or waits for its next attempt.
@@ -231,6 +235,10 @@ class Deliveries:
         return reply
 
 
-def delivery_of(record: Record, target: str) -> Delivery | None:
-    """The lane of a record to a target."""
-    return next((each for each in deliveries_of(record.fields) if each.target == target), None)
+def _lane(target: str, packed: bytes) -> Delivery | None:
+    """A lane; ``None`` where somebody else wrote it, which keeps no other from being told."""
+    try:
+        return unpacked(target, packed)
+    except (ValueError, LookupError):
+        _log.error("a delivery in the store can't be read", extra={"target": target})  # noqa: TRY400
+        return None

@@ -6,7 +6,7 @@ with in time is anybody's again. Trimming waits for the group (``trim.lua``).
 
 import asyncio
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
 
 from redis.asyncio import Redis
@@ -87,12 +87,8 @@ class Outbox:
             raise StoreUnavailable from fault
         except (RedisError, OSError) as fault:
             raise StoreUnavailable from fault
-        return [
-            transition_of(_tenant_of(stream), entry.decode(), fields)
-            for stream, entries in found or ()
-            for entry, fields in entries
-            if fields
-        ]
+        given = [await self._given(_tenant_of(stream), entries) for stream, entries in found or ()]
+        return [transition for transitions in given for transition in transitions]
 
     async def forsaken(self, tenant: str, *, idle_ms: int, count: int) -> list[Transition]:
         """Transitions that somebody was given so long ago, and never was done with.
@@ -106,7 +102,22 @@ class Outbox:
             )
         except (RedisError, OSError) as fault:
             raise StoreUnavailable from fault
-        return [transition_of(tenant, entry.decode(), fields) for entry, fields in entries if fields]
+        return await self._given(tenant, entries)
+
+    async def _given(
+        self, tenant: str, entries: Iterable[tuple[bytes, dict[bytes, bytes] | None]]
+    ) -> list[Transition]:
+        """What entries say. Those that say nothing are done with: else they would come again for ever."""
+        found, spoilt = [], []
+        for entry, fields in entries:
+            try:
+                found.append(transition_of(tenant, entry.decode(), fields or {}))
+            except (LookupError, ValueError):
+                spoilt.append(entry.decode())
+        if spoilt:
+            _log.error("lines of the outbox can't be read", extra={"tenant": tenant, "lines": len(spoilt)})
+            await self.done(tenant, spoilt)
+        return found
 
     async def done(self, tenant: str, entries: Sequence[str]) -> None:
         """Be done with entries that nobody is to be told of.

@@ -7,7 +7,7 @@
 local found = {}
 for _, member in ipairs(redis.call('ZREVRANGE', tag .. 'f', 0, tonumber(ARGV[3]) - 1)) do
   local target, id = string.match(member, '^(%S+) (.+)$')
-  local packed = redis.call('HGET', tag .. 'a:' .. id, 'm:' .. target)
+  local packed = id and redis.call('HGET', tag .. 'a:' .. id, 'm:' .. target)
   if packed then
     found[#found + 1] = id
     found[#found + 1] = packed

@@ -252,7 +252,8 @@ local function refuse(id, word, who, kept)
   hold_clock()
 end
 
--- How a target has been told so far (placet.domain.deliveries); nil where it is not to be told.
+-- How a target has been told so far (placet.domain.deliveries); nil where it is not to be told, or where
+-- what stands there is none of ours.
 local function lane_of(r, target)
   local packed = r['m:' .. target]
   if not packed then
@@ -260,8 +261,8 @@ local function lane_of(r, target)
   end
   local lane = {}
   lane.state, lane.attempts, lane.covered, lane.at, lane.lease, lane.failure, lane.ref =
-    string.match(packed, '^(%a) (%d+) (%d+) (%d+) (%S+) (%S+) (.*)$')
-  return lane
+    string.match(packed, '^([qdf]) (%d+) (%d+) (%d+) (%S+) (%S+) (.*)$')
+  return lane.state and lane
 end
 
 local function keep_lane(id, target, lane)

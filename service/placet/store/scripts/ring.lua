@@ -8,7 +8,7 @@
 for _, timer in ipairs(redis.call('ZRANGEBYSCORE', tag .. 'h', '-inf', num(now), 'LIMIT', 0, ARGV[3])) do
   redis.call('ZREM', tag .. 'h', timer)
   local event, id = string.match(timer, '^(%S+) (.+)$')
-  local r = fields_of(id)
+  local r = id and fields_of(id) or {}
   if r.s == 'pending' and not dead(r) then
     emit(id, event, now, '{"by":"system"}')
   end
@@ -28,7 +28,7 @@ end
 -- Lanes of forgotten records, a few at a time: those that failed first are forgotten first.
 for _, member in ipairs(redis.call('ZRANGE', tag .. 'f', 0, 9)) do
   local target, id = string.match(member, '^(%S+) (.+)$')
-  if redis.call('HEXISTS', tag .. 'a:' .. id, 'm:' .. target) == 0 then
+  if not id or redis.call('HEXISTS', tag .. 'a:' .. id, 'm:' .. target) == 0 then
     redis.call('ZREM', tag .. 'f', member)
   end
 end
