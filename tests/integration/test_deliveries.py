@@ -11,8 +11,10 @@ from placet.application.dispatch import Dispatcher, Job, Sent
 from placet.application.enroll import Issued
 from placet.application.grants import Seals
 from placet.domain.deliveries import ATTEMPTS_MAX, BACKOFF_MS, LEASE_MS, Failure, Undelivered
+from placet.domain.limits import JUDGED_MAX
 from placet.domain.presentation import Budget, happened, present, read_seen
 from placet.domain.principals import Endpoint
+from placet.store.approvals import Rejudge
 from placet.store.codec import encode
 from placet.store.outbox import GROUP
 from tests.harness import Harness, Party, record
@@ -227,6 +229,26 @@ async def test_what_is_hopeless_is_not_tried_again(post: Post, failure: Failure)
     assert await post.deliver() == [("webhook:audit", asked["id"], ["requested", "undelivered", "cancelled"])]
 
 
+async def test_what_happens_during_the_last_attempt_is_told_all_the_same(post: Post) -> None:
+    """Though that fails: it came too late to be part of it."""
+    await endpoint(post.h)
+    asked = await post.runtime.asked()
+    post.ear.gate = asyncio.Event()
+    post.ear.faults = [Undelivered(Failure.REFUSED)]
+    await post.spread()
+    await post.dispatcher.look()
+    async with asyncio.timeout(5):
+        await post.ear.begun.wait()
+    record(await post.runtime.cancel(asked["id"]))
+    await post.spread()
+    post.ear.gate.set()
+    await post.dispatcher.drain()
+    assert [news for *_, news in post.ear.told] == [["requested", "cancelled", "undelivered"]]
+    [delivery] = await post.deliveries(asked["id"])
+    assert (delivery["state"], delivery["attempts"]) == ("delivered", 0)
+    assert await post.h.services.store.deliveries.failed("default", limit=10) == []
+
+
 async def test_patience_that_a_receiver_asks_for_is_the_target_s(post: Post) -> None:
     """Nothing else is told to it meanwhile."""
     await endpoint(post.h)
@@ -255,6 +277,28 @@ async def test_patience_lasts_as_long_as_it_was_asked_for(post: Post, failures: 
     assert await post.deliver() == [], "it has asked for patience"
     post.h.clock.move(2_001)
     assert await post.deliver() == [("webhook:audit", other["id"], ["requested"])]
+
+
+async def test_rules_that_never_hold_still_are_not_judged_for_ever(
+    post: Post, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is looked at again with whatever is due."""
+    await endpoint(post.h)
+    await post.runtime.asked()
+    await post.spread()
+    judged = 0
+
+    async def changed(*_: Any, **__: Any) -> Any:
+        nonlocal judged
+        judged += 1
+        raise Rejudge
+
+    with monkeypatch.context() as patch:
+        patch.setattr(post.h.services.store.deliveries, "lease", changed)
+        async with asyncio.timeout(20):
+            assert await post.deliver() == []
+    assert judged == JUDGED_MAX
+    assert len(await post.deliver()) == 1
 
 
 async def test_a_dead_target_holds_up_nobody_else(post: Post) -> None:

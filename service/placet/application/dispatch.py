@@ -13,6 +13,7 @@ import logging
 import random
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import suppress
 from typing import Final, Protocol
 
 from msgspec import Struct
@@ -33,10 +34,11 @@ from placet.domain.deliveries import (
 )
 from placet.domain.errors import InternalError, PlacetError, StoreUnavailable
 from placet.domain.events import EventType
+from placet.domain.limits import JUDGED_MAX
 from placet.domain.model import Approval, TrailEntry
 from placet.store.approvals import Rejudge
 from placet.store.codec import Told, encode
-from placet.store.deliveries import Deliveries, Leased, Settlement
+from placet.store.deliveries import Deliveries, Lease, Leased, Settlement
 
 LOOK_EVERY_S: Final = 1.0
 """How often every replica looks what is due: what this one has spread itself is told at once."""
@@ -209,22 +211,31 @@ class Dispatcher:
 
     async def _round(self, tenant: str, target: str, sender: Sender) -> bool:
         """Tell what is due; whether there may be more."""
-        snapshot = await self._directory.snapshot(tenant)
-        try:
-            lease = await self._deliveries.lease(
-                tenant,
-                target,
-                limit=sender.width,
-                lease_ms=LEASE_MS,
-                nonce=secrets.token_hex(8),
-                epoch=snapshot.epoch,
-            )
-        except Rejudge:
-            self._directory.forget(tenant)
-            return True
+        snapshot, lease = await self._leased(tenant, target, sender)
         await asyncio.gather(*(self._tell(sender, snapshot, leased) for leased in lease.lanes))
         quiet_s = self._quiet_until_s.get((tenant, target), 0.0)
         return bool(lease.lanes) and self._clock.monotonic_s() >= quiet_s and not self._is_stopping
+
+    async def _leased(self, tenant: str, target: str, sender: Sender) -> tuple[Snapshot, Lease]:
+        """Lanes that are due, and who and what there is as they were taken.
+
+        Raises:
+            StoreUnavailable: They can't be had now.
+        """
+        for _ in range(JUDGED_MAX):
+            snapshot = await self._directory.snapshot(tenant)
+            with suppress(Rejudge):
+                lease = await self._deliveries.lease(
+                    tenant,
+                    target,
+                    limit=sender.width,
+                    lease_ms=LEASE_MS,
+                    nonce=secrets.token_hex(8),
+                    epoch=snapshot.epoch,
+                )
+                return snapshot, lease
+            self._directory.forget(tenant)
+        raise StoreUnavailable
 
     async def _tell(self, sender: Sender, snapshot: Snapshot, leased: Leased) -> None:
         kind = leased.delivery.target.partition(":")[0]

@@ -182,6 +182,7 @@ class Deliveries:
             settled.ref,
             settled.event or "",
             settled.document,
+            len(leased.record.log),
         )
         return bool(ruling == b"ok")
 
@@ -240,5 +241,5 @@ def _lane(target: str, packed: bytes) -> Delivery | None:
     try:
         return unpacked(target, packed)
     except (ValueError, LookupError):
-        _log.error("a delivery in the store can't be read", extra={"target": target})  # noqa: TRY400
+        _log.error("a delivery in the store can't be read", extra={"target": target})
         return None

@@ -1,12 +1,14 @@
 -- Say what came of an attempt to tell a target of a record.
 --
 -- ARGV[3]  target   [4] id   [5] nonce of the lease
--- ARGV[6]  state         d: it knows of what is covered; q: to be tried again; f: not any more
+-- ARGV[6]  state         d: it knows of what is covered; q: to be tried again; f: not any more, unless something
+--                        has happened since
 -- ARGV[7]  covered       lines of the log that it knows of
 -- ARGV[8]  wait, ms      until it is tried again
 -- ARGV[9]  failure       why it failed, '-' where it did not
 -- ARGV[10] ref           what the channel keeps
 -- ARGV[11] event         delivered | undelivered, for the log, '' for none   [12] its document
+-- ARGV[13] seen          lines of the log that there were when it was taken
 --
 -- Answer   ok | missing { ruling, now }   missing: the lease is over, and another's word counts
 
@@ -19,14 +21,17 @@ end
 local lanes, failed = tag .. 'n:' .. target, tag .. 'f'
 lane.state, lane.covered, lane.lease, lane.failure, lane.ref = ARGV[6], ARGV[7], '-', ARGV[9], ARGV[10]
 lane.at = num(now)
-if lane.state == 'd' then
-  for _, line in ipairs(redis.call('LRANGE', tag .. 'l:' .. id, lane.covered, -1)) do
+if lane.state ~= 'q' then
+  local is_known = lane.state == 'd'
+  for _, line in ipairs(redis.call('LRANGE', tag .. 'l:' .. id, is_known and lane.covered or ARGV[13], -1)) do
     local event = string.match(line, '^%d+ ([^ :]+)')
     if event ~= 'refused' and event ~= 'delivered' and event ~= 'undelivered' then
       lane.state = 'q'
     end
   end
-  lane.attempts = '0'
+  if is_known or lane.state == 'q' then
+    lane.attempts = '0'
+  end
 end
 if lane.state == 'q' then
   redis.call('ZADD', lanes, num(now + tonumber(ARGV[8])), id)
