@@ -304,6 +304,24 @@ async def test_a_body_has_an_end(desk: Clicking) -> None:
     assert refusal(await desk.send(desk.slack.signed(longest + b"x"))) == (413, "INPUT_TOO_LARGE")
 
 
+@pytest.mark.parametrize("missing", ["X-Slack-Signature", "X-Slack-Request-Timestamp"])
+async def test_what_is_not_signed_at_all_is_not_read(desk: Clicking, missing: str) -> None:
+    """However large it is."""
+    headers, _ = desk.slack.signed(b"payload=x")
+    del headers[missing]
+    sent = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal sent
+        while sent < 2 * SLACK_BODY_MAX_BYTES:
+            sent += 1024
+            yield b"x" * 1024
+
+    answer = await desk.h.http.post("/v1/callbacks/slack", content=endless(), headers=headers)
+    assert answer.status_code == 401
+    assert sent == 0
+
+
 async def test_the_largest_card_can_be_clicked(desk: Clicking) -> None:
     """Each of its characters may take nine bytes on the way."""
     asked, message = await desk.shown(
@@ -323,10 +341,7 @@ async def test_it_is_posted(desk: Clicking, method: str) -> None:
     """And no credential of ours counts for anything here."""
     answer = await desk.ann.call(method, "/v1/callbacks/slack")
     assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
-    assert refusal(await desk.ann.call("POST", "/v1/callbacks/slack", json={})) == (
-        415,
-        "UNSUPPORTED_MEDIA_TYPE",
-    )
+    assert refusal(await desk.ann.call("POST", "/v1/callbacks/slack", json={})) == UNAUTHENTICATED
 
 
 async def test_it_goes_by_our_name(desk: Clicking) -> None:

@@ -117,12 +117,13 @@ async def _as_before(use: UseCases, proven: Proven, before: Answered) -> Answer:
 
 async def slack(use: UseCases, arrival: Arrival) -> Answer:
     """``POST /v1/callbacks/slack``."""
-    body = await bodies.read(
-        arrival.receive, arrival.header, SLACK_BODY_MAX_BYTES, optional=False, media=bodies.FORM
-    )
-    said = await use.slack(
-        body, arrival.header(TIMESTAMP_HEADER), arrival.header(SIGNATURE_HEADER), arrival.began_s
-    )
+    timestamp, signature = arrival.header(TIMESTAMP_HEADER), arrival.header(SIGNATURE_HEADER)
+    body = b""
+    if timestamp and signature:
+        body = await bodies.read(
+            arrival.receive, arrival.header, SLACK_BODY_MAX_BYTES, optional=False, media=bodies.FORM
+        )
+    said = await use.slack(body, timestamp, signature, arrival.began_s)
     return Answer(status=200, body=said, content_type=JSON if said else _TEXT)
 
 

@@ -1,7 +1,8 @@
 """What callbacks were answered, for as long as the same message could come again.
 
 Key, with an expiry, under the tenant's tag:
-  :r:<hash>  string  "<hash of the body> <what was answered>", by the hash of a bridge and a message's id
+  :r:<hash>  string  JSON of placet.application.bridge_callbacks.Answered, by the hash of a bridge's name and
+                     a message's id
 
 It is not sealed. Whoever writes the store could keep a bridge from deciding by it, sealed or not, and have
 nothing decided.
