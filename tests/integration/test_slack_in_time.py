@@ -147,15 +147,18 @@ async def test_a_refusal_that_comes_late_is_told(desk: Clicking, monkeypatch: py
 
 
 @pytest.mark.parametrize("ends", [True, False])
+@pytest.mark.parametrize("act", ["approve", "reject"])
 async def test_what_nobody_knows_yet_is_told_as_that(
-    desk: Clicking, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, *, ends: bool
+    desk: Clicking, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, *, ends: bool, act: str
 ) -> None:
-    """It may count still, for a while; and clicking again does no harm."""
+    """It may count still, for a while; and clicking again, or sending the form again, does no harm."""
     asked, message = await desk.shown()
+    form = await desk.form(message) if act == "reject" else None
+    handed = desk.slack.press(message, "placet.approve") if form is None else desk.slack.submit(form, "No.")
     gate = gated(monkeypatch, desk.h.services.store.approvals, "decide")
     told = Calls(desk.h.services.slack.answer)
     monkeypatch.setattr(desk.h.services.slack, "answer", told)
-    task = await sent(desk, desk.slack.press(message, "placet.approve"), gate)
+    task = await sent(desk, handed, gate)
     desk.h.clock.move(ACK_MS)
     assert (await task).status_code == 200
     await turns()
@@ -169,10 +172,12 @@ async def test_what_nobody_knows_yet_is_told_as_that(
         desk.h.clock.move(WORK_MS - PATIENCE_MS)
     assert await desk.settled() == [words.NOT_KNOWN]
     assert ("a click in Slack took too long" in caplog.text) is not ends
-    assert await desk.status(asked) == ("approved" if ends else "pending")
+    decided = "approved" if form is None else "rejected"
+    assert await desk.status(asked) == (decided if ends else "pending")
     gate.is_open.set()
-    assert await desk.press(message) == []
-    assert await desk.status(asked) == "approved"
+    assert (await desk.send(handed)).content == b""
+    assert await desk.settled() == []
+    assert await desk.status(asked) == decided
 
 
 async def test_a_form_that_comes_too_late_is_not_shown(

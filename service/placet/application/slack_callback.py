@@ -128,9 +128,8 @@ class SlackCallback:
 
     async def _told_late(self, app: SlackApp, said: Click | Submission, judged: asyncio.Task[Reply]) -> None:
         """Tell somebody what came of a click that was acknowledged before that was known."""
-        url = said.response_url if isinstance(said, Click) else ""
         if not await self._is_done(judged, SLACK_PATIENCE_S - SLACK_ACK_S):
-            await self._say(app, url, words.NOT_KNOWN)
+            await self._say(app, self._clicks.answered_at(app, said), words.NOT_KNOWN)
             if not await self._is_done(judged, SLACK_WORK_S - SLACK_PATIENCE_S):
                 judged.cancel()
                 _log.error("a click in Slack took too long", extra={"team": app.team})

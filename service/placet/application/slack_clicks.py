@@ -114,7 +114,7 @@ class SlackClicks:
 
     async def __call__(self, signed: Signed, said: Click | Submission) -> Reply:
         """Decide what was meant, or ask for what is missing. It raises nothing: whoever clicked is told."""
-        url = said.response_url if isinstance(said, Click) else ""
+        url = self.answered_at(signed.app, said)
         try:
             return await self._judged(signed, said)
         except Refused as refusal:
@@ -122,6 +122,13 @@ class SlackClicks:
         except Exception:  # noqa: BLE001 - whatever it is, a person waits for an answer
             _log.exception("a click in Slack failed in a way nobody foresaw")
             return Reply(text=words.undecided(InternalError()), response_url=url)
+
+    def answered_at(self, app: SlackApp, said: Click | Submission) -> str:
+        """Where its author can be answered; empty where nobody can tell."""
+        if isinstance(said, Click):
+            return said.response_url
+        opened = self._opened(app, said)
+        return "" if opened is None else opened.response_url
 
     async def _judged(self, signed: Signed, said: Click | Submission) -> Reply:
         tenant = signed.app.tenant
@@ -173,15 +180,7 @@ class SlackClicks:
     async def _sent(self, snapshot: Snapshot, app: SlackApp, sent: Submission) -> Reply:
         if sent.form not in modal.FORMS:
             return Reply()
-        opened = opened_form(
-            self._ring.sealer,
-            sent.metadata,
-            tenant=app.tenant,
-            team=app.team,
-            app=app.app,
-            user_team=sent.who.team,
-            user=sent.who.user,
-        )
+        opened = self._opened(app, sent)
         if opened is None:
             _log.warning("a form in Slack is none of ours", extra={"team": app.team, "app": app.app})
             raise Refused(words.NOT_THE_AUTHOR)
@@ -191,13 +190,19 @@ class SlackClicks:
             ts=opened.ts,
             comment=modal.comment_of(sent.view),
         )
-        try:
-            caller, _ = await self._prove(snapshot, app, sent.who, meant)
-        except Refused as refusal:
-            return Reply(text=refusal.text, response_url=opened.response_url)
-        except PlacetError as error:
-            return Reply(text=self._refusal(error).text, response_url=opened.response_url)
+        caller, _ = await self._prove(snapshot, app, sent.who, meant)
         return await self._decided(caller, meant, opened.response_url)
+
+    def _opened(self, app: SlackApp, sent: Submission) -> Opened | None:
+        return opened_form(
+            self._ring.sealer,
+            sent.metadata,
+            tenant=app.tenant,
+            team=app.team,
+            app=app.app,
+            user_team=sent.who.team,
+            user=sent.who.user,
+        )
 
     async def _decided(self, caller: Caller, meant: Meant, response_url: str) -> Reply:
         pressed = meant.pressed
