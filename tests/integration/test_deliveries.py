@@ -444,6 +444,16 @@ async def test_a_tenant_that_was_removed_and_made_again_is_told_of(post: Post) -
     assert told == [("webhook:audit", asked["id"], ["requested", "cancelled"])]
 
 
+async def test_a_stream_that_is_another_by_now_is_found_at_once(post: Post) -> None:
+    """By whoever reads on; nobody asks for it in vain, again and again, until it is time to look."""
+    await endpoint(post.h)
+    assert await post.deliver() == []
+    await post.h.redis.delete("{placet:default}:s")
+    await post.runtime.asked()
+    spreader = post.h.services.spreader
+    assert [await spreader.once(wait=True) for _ in range(2)] == [0, 1]
+
+
 @pytest.mark.parametrize("fields", [{"i": "apr-1"}, {"t": "requested", "n": "soon", "i": "apr-1"}])
 async def test_a_spoilt_line_of_the_outbox_keeps_nothing_else_from_being_told(
     post: Post, fields: dict[str, str], caplog: pytest.LogCaptureFixture

@@ -31,7 +31,6 @@ STRANGER: Final = (
     f"{NOTHING} You are not known here. Whoever runs this service enters people in its directory, by their"
     " workspace and member id."
 )
-TOO_MANY: Final = f"{NOTHING} Too many people click at once. Try again in a moment."
 
 _NO_APPROVER: Final = "By the rules you are not among those who decide it."
 _CODES: Final[Mapping[str, str]] = MappingProxyType(

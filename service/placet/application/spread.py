@@ -88,6 +88,8 @@ class Spreader:
         if not wait or self._clock.monotonic_s() - self._looked_s >= SILENT_FOR_S:
             await self._look()
         news = await self._outbox.news(self._telling, BATCH, wait=wait)
+        if not self._outbox.followed:  # a stream is another by now: it is looked at once what there is
+            self._looked_s = -LOOK_EVERY_S
         await self.spread(news)
         return len(news)
 
