@@ -454,6 +454,15 @@ async def test_a_stream_that_is_another_by_now_is_found_at_once(post: Post) -> N
     assert [await spreader.once(wait=True) for _ in range(2)] == [0, 1]
 
 
+async def test_a_tenant_that_is_gone_keeps_what_others_left_from_nobody(post: Post) -> None:
+    """It is forgotten, and the next is looked at."""
+    outbox = post.h.services.spreader._outbox
+    await outbox.follow(["gone", "default"])
+    await post.h.redis.delete("{placet:gone}:s")
+    assert await post.h.services.spreader.again() == 0
+    assert outbox.followed == ("default",)
+
+
 @pytest.mark.parametrize("fields", [{"i": "apr-1"}, {"t": "requested", "n": "soon", "i": "apr-1"}])
 async def test_a_spoilt_line_of_the_outbox_keeps_nothing_else_from_being_told(
     post: Post, fields: dict[str, str], caplog: pytest.LogCaptureFixture

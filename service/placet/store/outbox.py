@@ -101,7 +101,10 @@ class Outbox:
                 keys.stream(tenant), GROUP, _CONSUMER, idle_ms, count=count
             )
         except (RedisError, OSError) as fault:
-            raise StoreUnavailable from fault
+            if not str(fault).startswith("NOGROUP"):
+                raise StoreUnavailable from fault
+            self.forget(tenant)  # it was removed, as above
+            return []
         return await self._given(tenant, entries)
 
     async def _given(
