@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from placet.application import dispatch
+from placet.application import dispatch, spread
 from placet.application.dispatch import Dispatcher, Job, Sent
 from placet.application.enroll import Issued
 from placet.application.grants import Seals
@@ -442,6 +442,30 @@ async def test_a_tenant_that_was_removed_and_made_again_is_told_of(post: Post) -
     for _ in range(2):
         told = await post.deliver()
     assert told == [("webhook:audit", asked["id"], ["requested", "cancelled"])]
+
+
+async def test_so_many_records_are_read_at_a_time(post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many transitions have come at once: records are large."""
+    await endpoint(post.h)
+    for n in range(5):
+        await post.runtime.asked(input={"order": f"A-{n}"})
+    approvals, reading, most = post.h.services.store.approvals, 0, 0
+    get = approvals.get
+
+    async def counted(*args: Any, **named: Any) -> Any:
+        nonlocal reading, most
+        reading += 1
+        most = max(most, reading)
+        try:
+            return await get(*args, **named)
+        finally:
+            reading -= 1
+
+    with monkeypatch.context() as patch:
+        patch.setattr(spread, "AT_ONCE", 2)
+        patch.setattr(approvals, "get", counted)
+        assert len(await post.deliver()) == 5
+    assert most == 2
 
 
 async def test_a_stream_that_is_another_by_now_is_found_at_once(post: Post) -> None:

@@ -24,6 +24,8 @@ from placet.store.stream import Transition
 
 BATCH: Final = 200
 """Transitions that are looked at together."""
+AT_ONCE: Final = 16
+"""Of these, whose records are read at the same time: each may have inputs of half a MiB."""
 FORSAKEN_MS: Final = 30_000
 """After how long an entry that was taken and not done with is anybody's."""
 LOOK_EVERY_S: Final = 5.0
@@ -143,7 +145,8 @@ class Spreader:
         if not _tells_anybody(snapshot):
             await self._outbox.done(tenant, [each.entry for each in transitions])
             return
-        await asyncio.gather(*(self._wake(each) for each in transitions))
+        for at in range(0, len(transitions), AT_ONCE):
+            await asyncio.gather(*map(self._wake, transitions[at : at + AT_ONCE]))
 
     async def _wake(self, transition: Transition) -> None:
         tenant, approval_id = transition.tenant, transition.approval_id
