@@ -42,8 +42,9 @@ api_url = "{slack.api_url}"
 class Bench:
     """The service, the workspace, and who takes part."""
 
-    def __init__(self, h: Harness, slack: SlackFake, runtime: Party, ann: Party) -> None:
+    def __init__(self, h: Harness, slack: SlackFake, runtime: Party, ann: Party, folder: Path) -> None:
         self.h, self.slack, self.runtime, self.ann = h, slack, runtime, ann
+        self.folder = folder
 
     async def deliver(self) -> None:
         """Tell Slack all that is due."""
@@ -78,7 +79,7 @@ async def bench(
         slack.people.add(USER)
         source = rules(folder, slack, *(lines or (TELLS,)), people=people)
         async with opened(client, ring_directory, clock, rules=source) as h:
-            yield Bench(h, slack, await h.client(), await h.approver())
+            yield Bench(h, slack, await h.client(), await h.approver(), folder)
 
 
 __all__ = ["CHANNEL", "PEOPLE", "TELLS", "USER", "Bench", "bench"]

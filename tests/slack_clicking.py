@@ -100,4 +100,4 @@ async def clicking(
 ) -> AsyncIterator[Clicking]:
     """A bench under a rule of these lines, where people click."""
     async with bench(client, ring_directory, clock, folder, TELLS, *lines, people=people) as found:
-        yield Clicking(found.h, found.slack, found.runtime, found.ann)
+        yield Clicking(found.h, found.slack, found.runtime, found.ann, found.folder)

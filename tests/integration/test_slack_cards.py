@@ -242,3 +242,20 @@ async def test_what_is_hidden_can_not_be_approved_in_slack(desk: Bench) -> None:
     )
     assert "4111" not in says(message)
     assert "placet.approve" not in buttons(message)
+
+
+async def test_a_channel_that_no_rule_names_any_more_is_told_nothing(opening: Any) -> None:
+    """Once the rule is mended, trying again clears what could not be told."""
+    async with opening('tell = ["slack:C0WRONG00"]') as desk:
+        asked = await desk.runtime.asked()
+        await desk.deliver()
+        wrong = await desk.delivery(asked["id"])
+        assert (wrong["state"], wrong["error"]) == ("failed", "no-such-target")
+        policy = desk.folder / "policy.toml"
+        policy.write_text(policy.read_text().replace("C0WRONG00", "#treasury"))
+        await desk.h.services.activation.reload()
+        lanes = desk.h.services.store.deliveries
+        await lanes.wake("default", asked["id"], [wrong["target"]])
+        await desk.deliver()
+        assert (await lanes.ring("default", limit=1)).failed == 0
+        assert desk.slack.messages == []

@@ -59,10 +59,9 @@ def wanted(snapshot: Snapshot, approval: Approval, event: str) -> Wanted:
     """
     terms = snapshot.authority.terms(approval.ask)
     told = {each.target for each in approval.deliveries}
-    targets = list(_chats(snapshot, approval, terms)) if approval.status is Status.PENDING else []
-    chats = [*(each for each in told if each.startswith(f"{SLACK}:")), *targets]
+    before = (each for each in told if each.startswith(f"{SLACK}:"))
     hooks = _endpoints(snapshot, approval, event)
-    found = tuple(dict.fromkeys((*sorted(chats), *hooks)))
+    found = tuple(dict.fromkeys((*sorted((*before, *chats(snapshot, approval))), *hooks)))
     is_new = event == EventType.REQUESTED and approval.status is Status.PENDING
     return Wanted(targets=found, timers=_timers(approval, terms, told=bool(found)) if is_new else {})
 
@@ -81,9 +80,15 @@ def _has_escalated(approval: Approval, escalation: Escalation) -> bool:
     return not escalation.gives_up and waited_ms >= escalation.after_ms
 
 
-def _chats(snapshot: Snapshot, approval: Approval, terms: Terms | None) -> Iterator[str]:
-    if terms is None:
-        return
+def chats(snapshot: Snapshot, approval: Approval) -> tuple[str, ...]:
+    """The chats that a question is to be shown in, as the rules of now have it; none once it has ended."""
+    terms = snapshot.authority.terms(approval.ask)
+    if terms is None or approval.status is not Status.PENDING:
+        return ()
+    return tuple(_chats(snapshot, approval, terms))
+
+
+def _chats(snapshot: Snapshot, approval: Approval, terms: Terms) -> Iterator[str]:
     yield from _named(snapshot, terms.tell)
     escalation = terms.escalation
     if escalation is not None and _has_escalated(approval, escalation):

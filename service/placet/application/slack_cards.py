@@ -15,6 +15,7 @@ from typing import Final
 from msgspec import structs
 
 from placet.application.dispatch import Job, Sent
+from placet.application.outreach import chats
 from placet.application.slack_messages import CardPlace, CardReference, button_value, new_nonce
 from placet.application.standing import standing_of
 from placet.application.views import Sight, page_of, record_view
@@ -62,7 +63,7 @@ class SlackCards:
         app = job.snapshot.slack.get(team)
         before = CardReference.of(job.delivery.ref)
         waits = job.approval.status is Status.PENDING
-        if app is None or (before is None and not waits):
+        if app is None or (before is None and job.delivery.target not in chats(job.snapshot, job.approval)):
             return None
         if before is not None:
             with suppress(MessageGone):

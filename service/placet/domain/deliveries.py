@@ -136,6 +136,8 @@ def wait_ms(attempts: int, failure: Failure, retry_after_ms: int | None, chance:
         retry_after_ms: How long the receiver asks for.
         chance: From 0 to 1, for the jitter.
     """
+    if failure is Failure.RATE_LIMITED:  # which is no failure of theirs or ours, and does not count as one
+        return quiet_ms(retry_after_ms)
     if failure in HOPELESS or attempts >= ATTEMPTS_MAX:
         return None
     wait = BACKOFF_MS[attempts - 1] * (1 + JITTER * (2 * chance - 1))
@@ -144,8 +146,5 @@ def wait_ms(attempts: int, failure: Failure, retry_after_ms: int | None, chance:
 
 
 def quiet_ms(retry_after_ms: int | None) -> int:
-    """For how long a receiver that wants patience is told nothing of anything else.
-
-    How long the one lane waits that met it is another matter: it may have failed often before.
-    """
+    """For how long a receiver that wants patience is told nothing: as long as it asks, a second at least."""
     return min(max(retry_after_ms or 0, BACKOFF_MS[0]), RETRY_AFTER_MAX_MS)

@@ -21,6 +21,9 @@ end
 local lanes, failed = tag .. 'n:' .. target, tag .. 'f'
 lane.state, lane.covered, lane.lease, lane.failure, lane.ref = ARGV[6], ARGV[7], '-', ARGV[9], ARGV[10]
 lane.at = num(now)
+if ARGV[9] == 'rate-limited' then -- it was not tried: it was told to wait
+  lane.attempts = num(math.max(tonumber(lane.attempts) - 1, 0))
+end
 if lane.state ~= 'q' then
   local is_known = lane.state == 'd'
   for _, line in ipairs(redis.call('LRANGE', tag .. 'l:' .. id, is_known and lane.covered or ARGV[13], -1)) do
