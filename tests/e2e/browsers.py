@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
 
 from tests.e2e.processes import PLACET, environment
 from tests.e2e.stage import Stage
@@ -17,6 +17,8 @@ from tests.tools import require
 
 PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 WITHIN_MS = 30_000
+"""How long a page may take on a busy machine."""
+expect.set_options(timeout=WITHIN_MS)
 
 
 @asynccontextmanager

@@ -4,12 +4,13 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Route, expect
+from playwright.async_api import Browser, Error, Route, expect
 
 from tests.e2e.browsers import PHONE, invited, link_for, opened, unfold
 from tests.e2e.stage import Cast, Stage, casting
@@ -195,12 +196,15 @@ async def test_what_happens_while_nobody_listens_is_seen_after(
         await way.fulfill(status=429)
 
     async def seen(is_hidden: bool) -> None:  # noqa: FBT001
-        await page.wait_for_load_state()  # it may be loading anew
-        await page.evaluate(
-            "is => { Object.defineProperty(document, 'hidden', {value: is, configurable: true});"
-            " document.dispatchEvent(new Event('visibilitychange')); }",
-            is_hidden,
-        )
+        told = None
+        while told is not is_hidden:
+            with suppress(Error):  # it is loading anew
+                told = await page.evaluate(
+                    "is => { Object.defineProperty(document, 'hidden', {value: is, configurable: true});"
+                    " document.dispatchEvent(new Event('visibilitychange')); return document.hidden; }",
+                    is_hidden,
+                )
+            await page.wait_for_load_state()
 
     asked = await runtime.asked(input=1)
     await context.route("**/ui/events", late)

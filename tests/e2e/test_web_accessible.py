@@ -67,7 +67,8 @@ async def test_an_inbox(stage: Stage, browser: Browser, cast: Cast) -> None:
     for number, risk in enumerate(("low", "medium", "high", "critical")):
         await runtime.asked(input=number, risk=risk, run="r-1" if number < 2 else None)
     over = await runtime.asked(input="over", capability="orders.cancel")
-    await at_once(page, stage, "/inbox")
+    async with page.expect_response("**/ui/events"):  # it listens
+        await at_once(page, stage, "/inbox")
     record(await bob.decide(over, "reject"))
     await expect(page.locator(".row.void")).to_have_count(1)
     await runtime.asked(input="new")
