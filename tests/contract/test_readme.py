@@ -11,8 +11,7 @@ import pytest
 from msgspec.structs import fields
 
 from placet.application.commands import CallBack, Create
-from placet.application.signing_secrets import as_text
-from placet.channels.webhooks.signing import proved
+from placet.channels.webhooks.signing import proved, written
 from placet.client import model_docs
 from placet.client.hook_options import Decorating
 from placet.client.questions import Terms
@@ -112,7 +111,7 @@ def test_a_callback_is_signed_as_the_readme_says(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(names["httpx"], "post", lambda url, **options: sent.update(url=url, **options))
     secret = bytes(range(32))
     shown = {"id": "apr-1", "digest": "0" * 64}
-    names["call_back"]("https://placet.example/x", as_text(secret), shown, "approve", "ada@example.com")
+    names["call_back"]("https://placet.example/x", written(secret), shown, "approve", "ada@example.com")
     body = sent["content"].encode()
     headers = [(name.encode(), value.encode()) for name, value in sent["headers"].items()]
     assert proved([secret], headers, body, time.time_ns() // 10**9).message_id.startswith("msg_")

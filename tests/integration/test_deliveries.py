@@ -301,6 +301,18 @@ async def test_rules_that_never_hold_still_are_not_judged_for_ever(
     assert len(await post.deliver()) == 1
 
 
+async def test_a_replica_that_has_not_heard_of_an_endpoint_yet_loses_nothing_for_it(post: Post) -> None:
+    """What it takes is judged by who there is now, not by who there was when it last read."""
+    directory = post.h.services.directory
+    nobody = await directory.snapshot("default")
+    await endpoint(post.h)
+    await post.spread()
+    asked = await post.runtime.asked()
+    directory._snapshots["default"] = nobody
+    assert await post.h.services.spreader.once(wait=True) >= 1
+    assert await post.deliver() == [("webhook:audit", asked["id"], ["requested"])]
+
+
 async def test_a_dead_target_holds_up_nobody_else(post: Post) -> None:
     """Each has a worker of its own."""
     await endpoint(post.h, "dead")

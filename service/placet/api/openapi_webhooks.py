@@ -10,7 +10,6 @@ from placet.api.openapi_examples import Example, Examples, shown
 from placet.api.openapi_schemas import REFERENCE, Object
 from placet.application.record_shapes import WebhookTestDataView, WebhookTestView
 from placet.application.rulings import rfc3339
-from placet.application.signing_secrets import as_text
 from placet.application.standing import as_decided
 from placet.application.webhook_events import TEST_TYPE, message
 from placet.channels.webhooks import signing
@@ -33,7 +32,7 @@ _DESCRIPTION = f"""\
 Sent to every endpoint that hears of it (`placet webhooks create`), as Standard Webhooks 1.0.0 has it: \
 prove it by `webhook-id`, `webhook-timestamp` and `webhook-signature` over the bytes as they came, \
 with a library of the standard. While a secret is rotated there are two signatures, and one that fits \
-is enough. The examples' secret is `{as_text(_SECRET)}`, and their signature is that of the first.
+is enough. The examples' secret is `{signing.written(_SECRET)}`, and their signature is that of the first.
 
 Answer with any 2xx within ten seconds; whatever else comes back, redirects included, is a failure. A \
 message is sent at least once: what has failed comes again, for some eight hours, with the same \

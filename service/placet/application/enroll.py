@@ -19,7 +19,8 @@ from placet.application.endpoint_faults import PATTERN
 from placet.application.endpoint_faults import faults_of as faults_of_endpoint
 from placet.application.in_force import InForce, InForceSpoilt
 from placet.application.roll import RollSpoilt, followed, sealed
-from placet.application.signing_secrets import as_text, signing_secrets
+from placet.application.signing_secrets import signing_secrets
+from placet.channels.webhooks import signing
 from placet.channels.webhooks.addresses import Networks
 from placet.domain.authority import Rulebook
 from placet.domain.generation import generation_of
@@ -202,7 +203,7 @@ class Enrolment:
             principal=changed,
             credential=credential,
             ended=ended,
-            signing_secret=as_text(signs[0]) if signs else None,
+            signing_secret=signing.written(signs[0]) if signs else None,
         )
 
     async def _write(self, principal: Enrolled, *, expected: bytes, changed: Enrolled) -> None:

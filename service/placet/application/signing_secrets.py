@@ -4,14 +4,12 @@ They are kept nowhere: each is made of the keyring and the id of a live key of w
 reads the store, or writes it, can sign nothing; rotating and revoking a key does so with what is made of it.
 """
 
-from base64 import b64encode
 from typing import Final
 
 from placet.domain.principals import Client, Endpoint, Scope
 from placet.tokens.seal import Sealer
 
 _USE: Final = "standard webhooks"
-_PREFIX: Final = "whsec_"
 
 
 def signing_secrets(sealer: Sealer, owner: Client | Endpoint) -> tuple[bytes, ...]:
@@ -24,8 +22,3 @@ def signing_secrets(sealer: Sealer, owner: Client | Endpoint) -> tuple[bytes, ..
 def signing_secret(sealer: Sealer, owner: Client | Endpoint, kid: str) -> bytes:
     """The one that is made of a key, 32 bytes."""
     return sealer.secret((_USE, owner.tenant, owner.field, kid))
-
-
-def as_text(secret: bytes) -> str:
-    """A secret as receivers are given it (Standard Webhooks, "Signature scheme")."""
-    return _PREFIX + b64encode(secret).decode()

@@ -17,6 +17,7 @@ from placet.application.ending import end
 from placet.application.grants import Seals
 from placet.application.outreach import wanted
 from placet.domain.errors import InternalError, StoreUnavailable
+from placet.domain.limits import JUDGED_MAX
 from placet.store.approvals import Approvals, Rejudge
 from placet.store.deliveries import Deliveries
 from placet.store.outbox import GROUP, Outbox
@@ -32,7 +33,6 @@ LOOK_EVERY_S: Final = 5.0
 """How often new tenants and forsaken entries are looked for, and how long a fault is waited out."""
 SILENT_FOR_S: Final = 2.0
 """How long it may take until a tenant in which nobody was told of anything is one in which somebody is."""
-_JUDGED_MAX: Final = 8
 
 _log = logging.getLogger(__name__)
 
@@ -105,7 +105,7 @@ class Spreader:
 
     async def _tells(self, tenant: str) -> bool:
         try:
-            for _ in range(_JUDGED_MAX):
+            for _ in range(JUDGED_MAX):
                 snapshot = await self._directory.snapshot(tenant)
                 if _tells_anybody(snapshot):
                     return True
@@ -136,23 +136,16 @@ class Spreader:
             by_tenant.setdefault(transition.tenant, []).append(transition)
         for tenant, those in by_tenant.items():
             try:
-                await self._spread(tenant, those)
+                for at in range(0, len(those), AT_ONCE):
+                    await asyncio.gather(*map(self._wake, those[at : at + AT_ONCE]))
             except (InternalError, StoreUnavailable):  # they come again, once that is mended
                 _log.warning("a tenant's transitions can't be told now", extra={"tenant": tenant})
-
-    async def _spread(self, tenant: str, transitions: list[Transition]) -> None:
-        snapshot = await self._directory.snapshot(tenant)
-        if not _tells_anybody(snapshot):
-            await self._outbox.done(tenant, [each.entry for each in transitions])
-            return
-        for at in range(0, len(transitions), AT_ONCE):
-            await asyncio.gather(*map(self._wake, transitions[at : at + AT_ONCE]))
 
     async def _wake(self, transition: Transition) -> None:
         tenant, approval_id = transition.tenant, transition.approval_id
         targets: tuple[str, ...] = ()
         timers = {}
-        for _ in range(_JUDGED_MAX):
+        for _ in range(JUDGED_MAX):
             snapshot = await self._directory.snapshot(tenant)
             try:
                 read = await self._store.get(tenant, approval_id, epoch=snapshot.epoch)

@@ -139,7 +139,7 @@ def new_secret() -> bytes:
 
 
 def written(secret: bytes) -> str:
-    """A secret as people hand it on: ``whsec_`` and base64."""
+    """A secret as receivers are given it: ``whsec_`` and base64 ("Signature scheme")."""
     return _PREFIX + base64.b64encode(secret).decode()
 
 
