@@ -33,6 +33,13 @@ async def cast(pair: Stage) -> AsyncIterator[Cast]:
 
 
 @pytest.fixture(scope="module")
+def service() -> Iterator[Stage]:
+    """One service over its own store, for the tests of a module."""
+    with alone() as stage:
+        yield stage
+
+
+@pytest.fixture(scope="module")
 def stage() -> Iterator[Stage]:
     """One service over its own store, whose pages people open."""
     with alone(policy=POLICY) as stage:

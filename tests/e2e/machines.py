@@ -5,11 +5,13 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from tests.e2e.processes import WITHIN_S
-from tests.e2e.stage import Cast, Stage
+from tests.e2e.stage import Cast, Stage, casting
 from tests.harness import Party, record
 
 ROOT = Path(__file__).parents[2]
@@ -42,6 +44,14 @@ class Machine:
             "tenant": cast.tenant,
             "directory": str(directory),
         }
+
+    @classmethod
+    @asynccontextmanager
+    async def at_work(cls, stage: Stage, directory: Path, module: str) -> AsyncIterator[Self]:
+        """One in a tenant of its own."""
+        async with casting(stage) as cast:
+            [party], [ann] = await cast.client(), await cast.approver()
+            yield cls(stage, cast, party, ann, directory, module)
 
     def told(self, **orders: Any) -> str:
         """Orders, as a line."""

@@ -1,7 +1,7 @@
 """The client before a real service, and what becomes of a call whose answer is lost."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
@@ -14,16 +14,9 @@ from placet.domain.principals import Approver, Scope
 from placet.domain.principals import Client as Runtime
 from tests.agents import CALL, FACES, Agent
 from tests.e2e.processes import WITHIN_S
-from tests.e2e.stage import Stage, alone
+from tests.e2e.stage import Stage
 
 pytestmark = [pytest.mark.e2e, pytest.mark.real]
-
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[Stage]:
-    """One service over its own store."""
-    with alone() as stage:
-        yield stage
 
 
 class Losing(httpx.HTTPTransport):

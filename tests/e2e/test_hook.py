@@ -1,29 +1,21 @@
 """The hook in processes of its own, which are killed where it hurts and started again."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.machines import Machine
-from tests.e2e.stage import Stage, alone, casting
+from tests.e2e.stage import Stage
 
 pytestmark = [pytest.mark.e2e, pytest.mark.real]
-
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[Stage]:
-    """One service over its own store."""
-    with alone() as stage:
-        yield stage
 
 
 @pytest.fixture
 async def machine(service: Stage, tmp_path: Path) -> AsyncIterator[Machine]:
     """A machine, in a tenant of its own."""
-    async with casting(service) as cast:
-        [party], [ann] = await cast.client(), await cast.approver()
-        yield Machine(service, cast, party, ann, tmp_path, "tests.e2e.hooked")
+    async with Machine.at_work(service, tmp_path, "tests.e2e.hooked") as machine:
+        yield machine
 
 
 @pytest.mark.parametrize("at", ["asked", "begun"])

@@ -1,6 +1,6 @@
 """Agents of LangChain in processes of their own, which are killed where it hurts and started again."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -8,7 +8,7 @@ import pytest
 from placet.client.refusals import UNKNOWN
 from placet.domain.errors import ApprovalConsumed, ApprovalRejected
 from tests.e2e.machines import Machine
-from tests.e2e.stage import Stage, alone, casting
+from tests.e2e.stage import Stage
 from tests.harness import record
 
 pytestmark = [pytest.mark.e2e, pytest.mark.real]
@@ -19,19 +19,11 @@ DONE = {"told": ["refunded"], "again": USED}
 """What is told of a call that has run, and where its thread is played again."""
 
 
-@pytest.fixture(scope="module")
-def service() -> Iterator[Stage]:
-    """One service over its own store."""
-    with alone() as stage:
-        yield stage
-
-
 @pytest.fixture
 async def machine(service: Stage, tmp_path: Path) -> AsyncIterator[Machine]:
     """A machine, in a tenant of its own."""
-    async with casting(service) as cast:
-        [party], [ann] = await cast.client(), await cast.approver()
-        yield Machine(service, cast, party, ann, tmp_path, "tests.e2e.langgraph_agent")
+    async with Machine.at_work(service, tmp_path, "tests.e2e.langgraph_agent") as machine:
+        yield machine
 
 
 @pytest.mark.parametrize("at", ["asked", "begun"])

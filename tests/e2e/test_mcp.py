@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.e2e.machines import PATH, ROOT, Machine
-from tests.e2e.stage import Stage, alone, casting
+from tests.e2e.stage import Stage
 from tests.mcp_shop import code, text
 from tests.tools import until
 
@@ -68,19 +68,11 @@ async def refund(client: Client) -> Any:
     return await client.call_tool("refund", {"order": "A-1"})
 
 
-@pytest.fixture(scope="module")
-def service() -> Iterator[Stage]:
-    """One service over its own store."""
-    with alone() as stage:
-        yield stage
-
-
 @pytest.fixture
 async def shop(service: Stage, tmp_path: Path) -> AsyncIterator[Shop]:
     """A machine, in a tenant of its own."""
-    async with casting(service) as cast:
-        [party], [ann] = await cast.client(), await cast.approver()
-        yield Shop(service, cast, party, ann, tmp_path, "tests.e2e.mcp_agent")
+    async with Shop.at_work(service, tmp_path, "tests.e2e.mcp_agent") as shop:
+        yield shop
 
 
 async def test_what_was_killed_while_the_question_waits_runs_once(shop: Shop) -> None:

@@ -1,6 +1,6 @@
 """Agents of the OpenAI Agents SDK in processes of their own, which are killed where it hurts and go on."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +9,7 @@ from placet.client.hook import ApprovalRefused
 from placet.client.refusals import UNKNOWN
 from placet.domain.errors import ApprovalConsumed
 from tests.e2e.machines import Machine
-from tests.e2e.stage import Stage, alone, casting
+from tests.e2e.stage import Stage
 from tests.harness import record
 
 pytestmark = [pytest.mark.e2e, pytest.mark.real]
@@ -19,19 +19,11 @@ SPENT = {"says": ApprovalRefused(ApprovalConsumed()).text}
 LOST = {"says": UNKNOWN["message"]}
 
 
-@pytest.fixture(scope="module")
-def service() -> Iterator[Stage]:
-    """One service over its own store."""
-    with alone() as stage:
-        yield stage
-
-
 @pytest.fixture
 async def machine(service: Stage, tmp_path: Path) -> AsyncIterator[Machine]:
     """A machine, in a tenant of its own."""
-    async with casting(service) as cast:
-        [party], [ann] = await cast.client(), await cast.approver()
-        yield Machine(service, cast, party, ann, tmp_path, "tests.e2e.openai_agents_agent")
+    async with Machine.at_work(service, tmp_path, "tests.e2e.openai_agents_agent") as machine:
+        yield machine
 
 
 async def test_what_was_killed_before_it_had_spent_runs_once(machine: Machine) -> None:

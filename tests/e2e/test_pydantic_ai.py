@@ -1,6 +1,6 @@
 """An agent of pydantic-ai in processes of its own, which are killed where it hurts and started again."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,7 @@ import pytest
 
 from placet.client.refusals import UNKNOWN
 from tests.e2e.machines import Machine
-from tests.e2e.stage import Stage, alone, casting
+from tests.e2e.stage import Stage
 from tests.harness import record
 
 pytestmark = [pytest.mark.e2e, pytest.mark.real]
@@ -16,13 +16,6 @@ pytestmark = [pytest.mark.e2e, pytest.mark.real]
 DONE = [["refunded A-1", "success"]]
 USED = [["This approval was used already. Do not repeat the action.", "failed"]]
 LOOK = [[UNKNOWN["message"], "failed"]]
-
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[Stage]:
-    """One service over its own store."""
-    with alone() as stage:
-        yield stage
 
 
 class Desk:
@@ -48,9 +41,8 @@ class Desk:
 @pytest.fixture
 async def desk(service: Stage, tmp_path: Path) -> AsyncIterator[Desk]:
     """A machine, in a tenant of its own."""
-    async with casting(service) as cast:
-        [party], [ann] = await cast.client(), await cast.approver()
-        yield Desk(Machine(service, cast, party, ann, tmp_path, "tests.e2e.pydantic_ai_agent"))
+    async with Machine.at_work(service, tmp_path, "tests.e2e.pydantic_ai_agent") as machine:
+        yield Desk(machine)
 
 
 @pytest.mark.parametrize("at", ["asked", "begun"])

@@ -3,7 +3,9 @@
 import logging
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fakeredis import FakeAsyncRedis, FakeServer
@@ -18,6 +20,7 @@ from tests.harness import Harness, opened
 from tests.receivers import Receiver, receiving
 from tests.ruled import Opening, ruling
 from tests.rulefiles import Files
+from tests.slack_clicking import Clicking, clicking
 from tests.tools import require
 from tests.webhooks import SECRET
 
@@ -145,3 +148,16 @@ async def editors(under: Opening, face: str, tmp_path: Path) -> Company:
     ruled.h.services.store.stream.start()
     party, (ann, _) = await ruled.parties()
     return Company(ruled.h, face, party, ann, tmp_path)
+
+
+@pytest.fixture
+def opening(client: Redis, ring_directory: Path, clock: ManualClock, tmp_path: Path) -> Any:
+    """What opens a desk before the fake Slack, under a rule of a test's lines."""
+    return partial(clicking, client, ring_directory, clock, tmp_path)
+
+
+@pytest.fixture
+async def desk(opening: Any) -> AsyncIterator[Clicking]:
+    """Under a rule that tells the treasury's channel."""
+    async with opening() as found:
+        yield found

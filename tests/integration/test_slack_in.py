@@ -2,38 +2,22 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from redis.asyncio import Redis
 
 from placet.application import slack_words as words
 from placet.domain.deliveries import LEASE_MS
-from tests.factories import ManualClock
 from tests.harness import record
-from tests.slack_clicking import ANN, BOB, DANA, PEOPLE, STRANGER, Clicking, clicking
+from tests.slack_clicking import ANN, BOB, DANA, PEOPLE, STRANGER, Clicking
 from tests.slack_fake import SlackMessage
 
 pytestmark = pytest.mark.real
 
 MINUTE_MS = 60_000
 NOTHING = "Nothing was decided."
-
-
-@pytest.fixture
-def opening(client: Redis, ring_directory: Path, clock: ManualClock, tmp_path: Path) -> Any:
-    """What opens a desk under a rule of a test's lines."""
-    return partial(clicking, client, ring_directory, clock, tmp_path)
-
-
-@pytest.fixture
-async def desk(opening: Any) -> AsyncIterator[Clicking]:
-    """Under a rule that tells the treasury's channel."""
-    async with opening() as found:
-        yield found
 
 
 async def test_a_click_approves_what_the_card_showed(desk: Clicking) -> None:

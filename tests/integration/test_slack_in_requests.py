@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import AsyncIterator, Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,10 +13,10 @@ from redis.asyncio import Redis
 
 from placet.application import slack_words as words
 from placet.domain.limits import SLACK_BODY_MAX_BYTES
-from tests.factories import T0_MS, ManualClock
+from tests.factories import T0_MS
 from tests.harness import refusal
 from tests.slack_bench import Bench
-from tests.slack_clicking import Clicking, clicking
+from tests.slack_clicking import Clicking
 from tests.slack_fake import SECRET, Handed
 
 NOW_S = T0_MS // 1_000
@@ -32,19 +31,6 @@ async def client() -> AsyncIterator[Redis]:
     fake = FakeAsyncRedis(server=FakeServer(server_type="valkey"))
     yield fake
     await fake.aclose()
-
-
-@pytest.fixture
-def opening(client: Redis, ring_directory: Path, clock: ManualClock, tmp_path: Path) -> Any:
-    """What opens a desk under a rule of a test's lines."""
-    return partial(clicking, client, ring_directory, clock, tmp_path)
-
-
-@pytest.fixture
-async def desk(opening: Any) -> AsyncIterator[Clicking]:
-    """Under a rule that tells the treasury's channel."""
-    async with opening() as found:
-        yield found
 
 
 async def pressed(desk: Bench, **signing: Any) -> tuple[dict[str, Any], Handed]:

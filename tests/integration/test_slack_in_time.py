@@ -3,8 +3,6 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -18,9 +16,8 @@ from placet.domain.deliveries import Failure, Undelivered
 from placet.domain.errors import StoreUnavailable
 from placet.domain.limits import SLACK_ACK_S, SLACK_PATIENCE_S, SLACK_WORK_S
 from placet.store.approvals import Rejudge
-from tests.factories import ManualClock
 from tests.harness import record, refusal
-from tests.slack_clicking import BOB, Clicking, clicking
+from tests.slack_clicking import BOB, Clicking
 from tests.slack_fake import Handed
 
 ACK_MS, PATIENCE_MS, WORK_MS = (round(each * 1_000) for each in (SLACK_ACK_S, SLACK_PATIENCE_S, SLACK_WORK_S))
@@ -33,19 +30,6 @@ async def client() -> AsyncIterator[Redis]:
     fake = FakeAsyncRedis(server=FakeServer(server_type="valkey"))
     yield fake
     await fake.aclose()
-
-
-@pytest.fixture
-def opening(client: Redis, ring_directory: Path, clock: ManualClock, tmp_path: Path) -> Any:
-    """What opens a desk under a rule of a test's lines."""
-    return partial(clicking, client, ring_directory, clock, tmp_path)
-
-
-@pytest.fixture
-async def desk(opening: Any) -> AsyncIterator[Clicking]:
-    """Under a rule that tells the treasury's channel."""
-    async with opening() as found:
-        yield found
 
 
 class Gate:
