@@ -8,6 +8,7 @@ from redis.asyncio import Redis
 
 from placet.store.link import Confirmation, Link
 from placet.store.scripts import load
+from placet.store.wires import Exchange
 
 META = "{placet:default}:m"
 SHA = {name: script.sha1.encode() for name, script in load().items()}
@@ -112,3 +113,17 @@ async def call(link: Link, argument: str, script: str = "get", key: str = META) 
 async def calls(link: Link, *arguments: str) -> list[Any]:
     """Calls of one tick: their replies or faults."""
     return await asyncio.gather(*(call(link, each) for each in arguments), return_exceptions=True)
+
+
+class Unheard(Exchange):
+    """An exchange that the server carries out, but for all that its caller knows the link broke."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self.packed, self.count, self.until_s = exchange.packed, exchange.count, exchange.until_s
+        self._exchange = exchange
+
+    def replied(self, reply: Any) -> None:
+        """Nobody hears."""
+
+    def ended(self, fault: Exception | None) -> None:
+        self._exchange.ended(fault or ConnectionError())

@@ -17,7 +17,10 @@ _LAYERS: Sequence[tuple[str, Sequence[str]]] = (
     ("canonical form, hashes", ("placet/domain/canonical.py", "placet/domain/binding.py")),
     ("encoding", ("placet/api/call.py:ok", "placet/api/call.py:problem")),
     ("transport", ("placet/api/", "placet/app.py")),
-    ("store link, redis-py", ("placet/store/link.py", "redis/", "hiredis/", "asyncio/streams.py")),
+    (
+        "store link, redis-py",
+        ("placet/store/link.py", "placet/store/wires.py", "redis/", "hiredis/", "asyncio/streams.py"),
+    ),
     ("store arguments", ("placet/store/approvals.py", "placet/store/keys.py")),
     ("fold of the record", ("placet/store/codec.py", "placet/store/record.py")),
     ("tokens", ("placet/tokens/", "jwt/", "cryptography/")),

@@ -8,6 +8,7 @@ import pytest
 from redis.asyncio import Redis
 
 from placet.domain.limits import BATCH_MAX_ITEMS, Limits
+from placet.store.wires import Exchange
 from tests.factories import ManualClock
 from tests.harness import Harness, issues, opened, reason, record, refusal, results, vote_on
 
@@ -111,14 +112,15 @@ async def test_votes_travel_together(h: Harness, monkeypatch: pytest.MonkeyPatch
     runtime, ann = await h.client(), await h.approver()
     votes = [vote_on(await runtime.asked(input=n)) for n in range(20)]
     record(await ann.list())
-    genuine, exchanges = h.services.store.link._exchange, 0
+    wires, exchanges = h.services.store.link._wires, 0
+    genuine = wires.carry
 
-    async def counting(commands: Any) -> Any:
+    def counting(exchange: Exchange) -> None:
         nonlocal exchanges
         exchanges += 1
-        return await genuine(commands)
+        genuine(exchange)
 
-    monkeypatch.setattr(h.services.store.link, "_exchange", counting)
+    monkeypatch.setattr(wires, "carry", counting)
     assert [status for _, status in results(await ann.decide_all(*votes))] == ["approved"] * 20
     assert exchanges <= 4, "two, and two more where a script was not known"
 

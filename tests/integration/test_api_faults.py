@@ -1,7 +1,7 @@
 """The store fails: never a verdict, nothing half done, and the next correct request works."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,10 @@ import pytest
 from fakeredis import FakeAsyncRedis, FakeServer
 
 from placet.store.scripts import load
+from placet.store.wires import Exchange
 from tests.factories import ManualClock
 from tests.harness import Harness, Party, opened, record, refusal
+from tests.link_wire import Unheard
 from tests.tools import until
 
 DOWN = (503, "STORE_UNAVAILABLE")
@@ -127,17 +129,15 @@ class Deaf:
     """A link whose replies are lost: the server does what it is told, and nobody hears of it."""
 
     def __init__(self, h: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._genuine = h.services.store.link._exchange
+        wires = h.services.store.link._wires
+        self._genuine = wires.carry
         self.lost = 0
-        monkeypatch.setattr(h.services.store.link, "_exchange", self._lose)
+        monkeypatch.setattr(wires, "carry", self._lose)
         self.deaf = True
 
-    async def _lose(self, commands: Sequence[Any]) -> list[Any]:
-        replies = await self._genuine(commands)
-        if self.deaf:
-            self.lost += 1
-            raise ConnectionError
-        return replies
+    def _lose(self, exchange: Exchange) -> None:
+        self.lost += self.deaf
+        self._genuine(Unheard(exchange) if self.deaf else exchange)
 
 
 async def test_a_lost_reply_to_a_consume_is_resolved_by_asking_again(
@@ -206,17 +206,14 @@ async def test_a_link_that_breaks_once_goes_unnoticed(
     record(await ann.decide(asked))
     token = await runtime.token(asked["id"])
     await loaded(anywhere)
-    genuine, calls = anywhere.services.store.link._exchange, 0
+    link = Deaf(anywhere, monkeypatch)
+    genuine = link._genuine
 
-    async def once(commands: Sequence[Any]) -> list[Any]:
-        nonlocal calls
-        calls += 1
-        replies: list[Any] = await genuine(commands)
-        if calls == 1:
-            raise ConnectionError
-        return replies
+    def once(exchange: Exchange) -> None:
+        genuine(exchange)
+        link.deaf = False
 
-    monkeypatch.setattr(anywhere.services.store.link, "_exchange", once)
+    monkeypatch.setattr(link, "_genuine", once)
     assert record(await runtime.consume(asked, token))["replayed"] is False
     trail = record(await runtime.trail(asked["id"]))["items"]
     assert [line["type"] for line in trail] == ["requested", "approved", "consumed"]

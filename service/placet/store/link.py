@@ -1,8 +1,8 @@
 """The narrow door to the server: script calls of one event-loop tick travel together.
 
 Every call is one ``EVALSHA``; those made in the same tick share one exchange, so that with
-``appendfsync always`` they also share one fsync. A batch is run by a task of its own: a caller that
-is cancelled takes nothing with it and leaves no reply behind on a connection.
+``appendfsync always`` they also share one fsync. A batch is nobody's own: a caller that is cancelled takes
+nothing with it and leaves no reply behind on a connection.
 
 Faults: the client library never re-sends (it would do so blindly). ``NOSCRIPT`` is answered by one
 load and one re-send. A broken connection, or one to a server that has become a replica, is answered by
@@ -18,10 +18,11 @@ from typing import Any, NamedTuple
 import hiredis
 from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as LinkDown
-from redis.exceptions import NoScriptError, ReadOnlyError, RedisError, ResponseError
+from redis.exceptions import NoScriptError, ReadOnlyError, RedisError
 
 from placet.domain.errors import StoreUnavailable
 from placet.store.scripts import Script, load
+from placet.store.wires import Exchange, Wires
 
 MAX_BATCH_CALLS = 256
 """Calls in one exchange: bounds what one slow batch can hold up."""
@@ -47,9 +48,17 @@ class Confirmation(NamedTuple):
 class _Call(NamedTuple):
     script: Script
     key: str
-    args: Sequence[Argument]
+    packed: bytes
     asserts: bool
     reply: asyncio.Future[Reply]
+
+    def answer(self, reply: Reply) -> None:
+        if not self.reply.done():  # else its caller has gone
+            self.reply.set_result(reply)
+
+    def fail(self) -> None:
+        if not self.reply.done():
+            self.reply.set_exception(StoreUnavailable())
 
 
 class Link:
@@ -71,13 +80,14 @@ class Link:
         observe: Callable[[int, float], None] = lambda _calls, _seconds: None,
     ) -> None:
         self._client = client
+        self._wires = Wires(client)
         self._timeout_s = timeout_s
         self._scripts = load()
         self._confirmations = tuple(confirmations)
         self._observe = observe
         self._waiting: list[_Call] = []
         self._scheduled = False
-        self._batches: set[asyncio.Task[None]] = set()
+        self._under_way: set[asyncio.Future[None]] = set()
 
     def call(
         self, name: str, key: str, args: Sequence[Argument], *, asserts: bool = True
@@ -91,7 +101,9 @@ class Link:
             StoreUnavailable: The outcome is unknown, or the state could not be confirmed durable.
         """
         loop = asyncio.get_running_loop()
-        call = _Call(self._scripts[name], key, args, asserts, loop.create_future())
+        script = self._scripts[name]
+        packed = _pack("EVALSHA", script.sha1, 1, key, *args)
+        call = _Call(script, key, packed, asserts, loop.create_future())
         self._waiting.append(call)
         if not self._scheduled:
             self._scheduled = True
@@ -100,119 +112,164 @@ class Link:
 
     async def drain(self) -> None:
         """Wait until every call made so far has been answered."""
-        while self._waiting or self._batches:
+        while self._waiting or self._under_way:
             await asyncio.sleep(0)
-            await asyncio.gather(*map(asyncio.shield, self._batches), return_exceptions=True)
+            await asyncio.gather(*map(asyncio.shield, self._under_way), return_exceptions=True)
 
     async def close(self) -> None:
         """Answer what was asked, then let the connections go."""
         await self.drain()
+        await self._wires.close()
         await self._client.aclose()
 
     def _flush(self) -> None:
         self._scheduled = False
-        while self._waiting and len(self._batches) < MAX_BATCHES_IN_FLIGHT:
-            batch, self._waiting = self._waiting[:MAX_BATCH_CALLS], self._waiting[MAX_BATCH_CALLS:]
-            task = asyncio.get_running_loop().create_task(self._run(batch))
-            self._batches.add(task)
-            task.add_done_callback(self._landed)
+        while self._waiting and len(self._under_way) < MAX_BATCHES_IN_FLIGHT:
+            calls, self._waiting = self._waiting[:MAX_BATCH_CALLS], self._waiting[MAX_BATCH_CALLS:]
+            self._run(calls)
 
-    def _landed(self, task: asyncio.Task[None]) -> None:
-        self._batches.discard(task)
-        self._flush()
+    def _run(self, calls: Sequence[_Call]) -> None:
+        loop = asyncio.get_running_loop()
+        began_s, landed = loop.time(), loop.create_future()
+        self._under_way.add(landed)
 
-    async def _run(self, batch: list[_Call]) -> None:
-        started = asyncio.get_running_loop().time()
-        replies: Sequence[Reply | Exception] = [StoreUnavailable() for _ in batch]
+        def land(_: object = None) -> None:
+            for call in calls:  # whatever happened, no caller is left waiting
+                call.fail()
+            self._observe(len(calls), loop.time() - began_s)
+            self._under_way.discard(landed)
+            landed.set_result(None)
+            self._flush()
+
+        def ended(batch: _Batch, fault: Exception | None) -> None:
+            if fault is None and not batch.is_refused():
+                batch.settle()
+                land()
+            else:
+                self._wires.work(self._mend(batch, fault)).add_done_callback(land)
+
+        self._wires.carry(_Batch(calls, self._confirmations, began_s + self._timeout_s, ended))
+
+    async def _mend(self, batch: "_Batch", fault: Exception | None) -> None:
+        """Do for a batch what can be done without asking its callers again."""
         try:
-            replies = await self._attempt(batch)
+            if fault is None:
+                fault = await self._replaced(batch)
+            if isinstance(fault, LinkDown | ConnectionError):
+                batch = await self._again(batch.calls)
+            elif fault is not None:
+                raise fault
+            unknown = batch.settle()
+            if unknown:
+                unknown = (await self._again(unknown, load_first=True)).settle()
+            for _ in unknown:
+                _log.error("store knows no script that it was given", extra={"calls": len(batch.calls)})
         except (RedisError, OSError) as fault:
-            _log.error("store batch failed", extra={"fault": type(fault).__name__, "calls": len(batch)})
-        finally:  # whatever happened, no caller is left waiting
-            for call, reply in zip(batch, replies, strict=True):
-                if call.reply.done():  # its caller has gone
-                    continue
-                if isinstance(reply, Exception):
-                    call.reply.set_exception(reply)
-                else:
-                    call.reply.set_result(reply)
-        self._observe(len(batch), asyncio.get_running_loop().time() - started)
+            _log.error("store batch failed", extra={"fault": type(fault).__name__, "calls": len(batch.calls)})
 
-    async def _attempt(self, batch: list[_Call]) -> list[Reply | Exception]:
-        try:
-            replies = await self._send(batch)
-        except (LinkDown, ConnectionError):
-            replies = await self._send(batch)
-        unknown = [i for i, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
-        if unknown:
-            again = await self._send([batch[i] for i in unknown], load_first=True)
-            for i, reply in zip(unknown, again, strict=True):
-                replies[i] = reply
-        return [_unknown_outcome(reply) if isinstance(reply, Exception) else reply for reply in replies]
+    async def _again(self, calls: Sequence[_Call], *, load_first: bool = False) -> "_Batch":
+        loop = asyncio.get_running_loop()
+        landed: asyncio.Future[_Batch] = loop.create_future()
 
-    async def _send(self, batch: list[_Call], *, load_first: bool = False) -> list[Any]:
-        texts = {call.script.text for call in batch} if load_first else ()
-        commands: list[tuple[Argument, ...]] = [("SCRIPT", "LOAD", text) for text in texts]
-        commands += [("EVALSHA", call.script.sha1, 1, call.key, *call.args) for call in batch]
+        def ended(batch: _Batch, fault: Exception | None) -> None:
+            if fault is None:
+                landed.set_result(batch)
+            else:
+                landed.set_exception(fault)
+
+        until_s = loop.time() + self._timeout_s
+        self._wires.carry(_Batch(calls, self._confirmations, until_s, ended, load_first=load_first))
+        batch = await landed
+        fault = await self._replaced(batch)
+        if fault is not None:
+            raise fault
+        return batch
+
+    async def _replaced(self, batch: "_Batch") -> LinkDown | None:
+        """What is wrong with a server that only copies another by now."""
+        if not any(isinstance(reply, ReadOnlyError) for reply in batch.replies):
+            return None
+        # A failover left us with a replica; the address may lead to the new primary by now.
+        await self._wires.disconnect()
+        return LinkDown("the server has become a replica")
+
+
+class _Batch(Exchange):
+    """Calls that travel together, and what makes sure of their durability.
+
+    Where nothing has to be confirmed, each caller hears of its reply as it comes.
+    """
+
+    def __init__(
+        self,
+        calls: Sequence[_Call],
+        confirmations: Sequence[Confirmation],
+        until_s: float,
+        ended: "Callable[[_Batch, Exception | None], None]",
+        *,
+        load_first: bool = False,
+    ) -> None:
+        self.calls = calls
+        self.until_s = until_s
+        self.replies: list[Any] = []
+        self._ended = ended
+        texts = {call.script.text for call in calls} if load_first else ()
         # A replay writes nothing of its own; the marker makes the waits cover what it asserts.
-        marked = {call.key for call in batch if call.asserts} if self._confirmations else ()
-        commands += [("HSET", key, "mark", "1") for key in marked]
-        commands += [confirmation.command for confirmation in self._confirmations if marked]
-        replies = await self._exchange(commands)
-        if any(isinstance(reply, ReadOnlyError) for reply in replies):
-            # A failover left us with a replica; the address may lead to the new primary by now.
-            await self._client.connection_pool.disconnect(inuse_connections=False)
-            raise LinkDown("the server has become a replica")
-        first, after = len(texts), len(texts) + len(batch)
-        if self._confirmed(replies[after : after + len(marked)], replies[after + len(marked) :]):
-            return replies[first:after]
-        return [StoreUnavailable() for _ in batch]
+        marked = {call.key for call in calls if call.asserts} if confirmations else ()
+        self._confirmations = confirmations if marked else ()
+        self._first, self._after = len(texts), len(texts) + len(calls)
+        commands = [_pack("SCRIPT", "LOAD", text) for text in texts]
+        commands += [call.packed for call in calls]
+        commands += [_pack("HSET", key, "mark", "1") for key in marked]
+        commands += [_pack(*confirmation.command) for confirmation in self._confirmations]
+        self.packed, self.count = b"".join(commands), len(commands)
 
-    def _confirmed(self, marks: Sequence[Any], waits: Sequence[Any]) -> bool:
+    def replied(self, reply: Any) -> None:  # noqa: ANN401 - any reply
+        """The next one."""
+        place = len(self.replies) - self._first
+        self.replies.append(reply)
+        if place >= 0 and not self._confirmations and not isinstance(reply, Exception):
+            self.calls[place].answer(reply)
+
+    def ended(self, fault: Exception | None) -> None:
+        """That was it."""
+        self._ended(self, fault)
+
+    def is_refused(self) -> bool:
+        """Whether the server refused any of it."""
+        return any(isinstance(reply, Exception) for reply in self.replies)
+
+    def settle(self) -> Sequence[_Call]:
+        """Answer the callers; those whose script the server does not know are left, and returned."""
+        unknown = []
+        is_confirmed = self._is_confirmed()
+        for call, reply in zip(self.calls, self.replies[self._first : self._after], strict=True):
+            if not is_confirmed:
+                call.fail()
+            elif isinstance(reply, NoScriptError):
+                unknown.append(call)
+            elif isinstance(reply, Exception):
+                _log.error("store refused a script", extra={"fault": str(reply)[:200]})
+                call.fail()
+            else:
+                call.answer(reply)
+        return unknown
+
+    def _is_confirmed(self) -> bool:
+        marks = self.replies[self._after : self.count - len(self._confirmations)]
         for mark in marks:
             if isinstance(mark, Exception):
                 _log.error("store could not write a marker", extra={"fault": str(mark)[:200]})
                 return False
-        for confirmation, reply in zip(self._confirmations if marks else (), waits, strict=True):
+        waits = self.replies[self.count - len(self._confirmations) :]
+        for confirmation, reply in zip(self._confirmations, waits, strict=True):
             if isinstance(reply, Exception) or not confirmation.enough(reply):
                 _log.error("store could not confirm durability", extra={"wait": str(confirmation.command[0])})
                 return False
         return True
 
-    async def _exchange(self, commands: Sequence[tuple[Argument, ...]]) -> list[Any]:
-        """Send all, then read all: the library's connection without its pipeline.
 
-        The pipeline packs commands in Python and arms a timer for each reply, a quarter of the cost of
-        a call; here commands are packed in C and one moment ends it all, the handshake of a new
-        connection too: a server that has stopped still lets itself be connected to.
-        """
-        pool: Any = self._client.connection_pool
-        pack: Any = hiredis.pack_command  # its stub takes one-tuples only
-        ends_s = asyncio.get_running_loop().time() + self._timeout_s
-        async with asyncio.timeout_at(ends_s):
-            connection = await pool.get_connection()
-        try:
-            async with asyncio.timeout_at(ends_s):
-                packed = b"".join(map(pack, commands))
-                await connection.send_packed_command([packed], check_health=False)
-                return [await _reply(connection) for _ in commands]
-        except BaseException:
-            # Replies that are still to come would be taken for those of the next batch.
-            await connection.disconnect(nowait=True)
-            raise
-        finally:
-            await pool.release(connection)
-
-
-async def _reply(connection: Any) -> Any:  # noqa: ANN401 - the library's types, and any reply
-    try:
-        return await connection.read_response(disable_decoding=True)
-    except ResponseError as refusal:
-        return refusal
-
-
-def _unknown_outcome(fault: Exception) -> StoreUnavailable:
-    if isinstance(fault, StoreUnavailable):
-        return fault
-    _log.error("store refused a script", extra={"fault": str(fault)[:200]})
-    return StoreUnavailable()
+def _pack(*words: Argument) -> bytes:
+    pack: Any = hiredis.pack_command  # its stub takes one-tuples only
+    packed: bytes = pack(words)
+    return packed
