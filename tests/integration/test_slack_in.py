@@ -263,7 +263,8 @@ async def test_a_button_counts_as_it_was_made(
     def change(payload: dict[str, Any]) -> None:
         [action] = payload["actions"]
         if what == "forged":
-            action["value"] = action["value"][:-1] + "x"
+            value = action["value"]
+            action["value"] = value[:-1] + ("x" if value[-1] != "x" else "y")
         elif what == "other verdict":
             action["action_id"] = "placet.reject"
         elif what == "other channel":

@@ -21,6 +21,7 @@ import msgspec
 from placet.application.rulings import error_for
 from placet.domain import binding, machine
 from placet.domain.errors import InternalError
+from placet.domain.kept import Kept
 from placet.domain.limits import USE_WITHIN_MAX_MS
 from placet.domain.model import Approval, Ask, CastVote, Sealed, Status, Verdict, Vote
 from placet.domain.tally import Tally
@@ -54,7 +55,7 @@ class Seals:
 
     def __init__(self, ring: KeyringFile) -> None:
         self._ring = ring
-        self._bindings: dict[tuple[str, str], tuple[str, str]] = {}
+        self._bindings: Kept[tuple[str, str], tuple[str, str]] = Kept(KEPT_BINDINGS)
 
     def ask(self, ask: Ask, nonce: bytes, *, digest: str, call: str) -> Sealed:
         """The question, sealed: not only what its digest binds, but who asked, who is behind it, all of it.
@@ -63,7 +64,7 @@ class Seals:
         """
         document = encode(ask)
         seal = self._ring.sealer.seal(ASK_SEAL_KIND, (nonce, document))
-        self._keep((seal, ask.input_hash), (digest, call))
+        self._bindings.put((seal, ask.input_hash), (digest, call))
         return Sealed(document=document, seal=seal)
 
     def vote(self, approval: Approval, vote: Vote) -> Sealed:
@@ -138,6 +139,8 @@ class Seals:
         Raises:
             InternalError: Somebody else wrote one into the store. An alarm goes to the log.
         """
+        if approval.status is Status.PENDING and not approval.votes:
+            return  # as every question is at first
         genuine = self._cast(approval)
         if approval.status in _GRANTED:
             self._prove_granted(approval, genuine, call)
@@ -175,13 +178,8 @@ class Seals:
         known = self._bindings.get(named)
         if known is None:
             known = hashes_of(approval.ask, approval.input_hash)
-            self._keep(named, known)
+            self._bindings.put(named, known)
         return known
-
-    def _keep(self, named: tuple[str, str], hashes: tuple[str, str]) -> None:
-        if len(self._bindings) >= KEPT_BINDINGS:
-            del self._bindings[next(iter(self._bindings))]
-        self._bindings[named] = hashes
 
 
 def readable(records: Iterable[Record]) -> list[Approval]:

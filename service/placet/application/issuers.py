@@ -11,6 +11,7 @@ from typing import Final
 from placet.application.clock import Clock
 from placet.application.issuer_keys import IssuerKeys
 from placet.domain.errors import Unauthenticated
+from placet.domain.kept import Kept
 from placet.domain.limits import Limits
 from placet.domain.people import Issuer, SignIn
 from placet.domain.vouched import StepUp
@@ -38,7 +39,7 @@ class Issuers:
         self._keys = keys
         self._clock = clock
         self._leeway_s = limits.foreign_jwt_leeway_s
-        self._proven: dict[bytes, tuple[Proof, int]] = {}
+        self._proven: Kept[bytes, tuple[Proof, int]] = Kept(KEPT_PROOFS)
 
     def now_ms(self) -> int:
         """Wall time, by which proofs count."""
@@ -50,7 +51,7 @@ class Issuers:
         Raises:
             Unauthenticated: It is no token, or of none of these.
         """
-        proof, _ = self._proven.get(_digest(token), (None, 0))
+        proof, _ = self._proven.get(_digest(token)) or (None, 0)
         try:
             issuer = issuers.get(issuer_of(token) if proof is None else proof.issuer.iss)
         except ForeignInvalid as fault:
@@ -68,20 +69,19 @@ class Issuers:
         """
         proven = _digest(token)
         now_ms = self._clock.now_ms()
-        proof, until_ms = self._proven.get(proven, (None, 0))
-        if proof is not None:
+        known = self._proven.get(proven)
+        if known is not None:
+            proof, until_ms = known
             if proof.counts(now_ms) and now_ms < until_ms and issuers.get(proof.issuer.iss) == proof.issuer:
                 return proof
-            del self._proven[proven]
+            self._proven.drop(proven)
         try:
             candidate = examine(token, issuers, now_ms=now_ms, leeway_s=self._leeway_s)
             issuer = candidate.proof.issuer
             proof = prove(candidate, await self._keys.find(issuer, candidate.algorithm, candidate.kid))
         except ForeignInvalid as fault:
             raise _refused(fault) from None
-        if len(self._proven) >= KEPT_PROOFS:
-            del self._proven[next(iter(self._proven))]
-        self._proven[proven] = proof, now_ms + KEPT_MS
+        self._proven.put(proven, (proof, now_ms + KEPT_MS))
         return proof
 
     async def prove_sign_in(

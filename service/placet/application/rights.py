@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from placet.application.directory import Caller
 from placet.domain.errors import Forbidden
+from placet.domain.kept import Kept
 from placet.domain.model import Approval, Effect, Status
 from placet.domain.tally import Tally
 
@@ -32,7 +33,7 @@ class Rights:
     """What is known of grants at each one's latest epoch."""
 
     def __init__(self) -> None:
-        self._judged: dict[tuple[str, str], Judged] = {}
+        self._judged: Kept[tuple[str, str], Judged] = Kept(KEPT_JUDGEMENTS)
 
     def known(self, caller: Caller, approval_id: str) -> Judged | None:
         """What was found at the caller's own epoch."""
@@ -56,10 +57,5 @@ class Rights:
             effect=ask.effect,
         )
         if approval.status is Status.APPROVED:
-            self._keep((caller.tenant, ask.id), judged)
+            self._judged.put((caller.tenant, ask.id), judged)
         return judged
-
-    def _keep(self, grant: tuple[str, str], judged: Judged) -> None:
-        if grant not in self._judged and len(self._judged) >= KEPT_JUDGEMENTS:
-            del self._judged[next(iter(self._judged))]
-        self._judged[grant] = judged

@@ -1,18 +1,22 @@
 """What the service counts and times, as methods named for what happened.
 
-An answered request costs about two microseconds: the children of labels are made once. Label values are words
-of the code (routes, event types, error codes), with a bound where this module can't know them all, so that
-nobody can grow the number of series by asking. Capabilities, actors and clients are no labels; tenants are
-one in a single gauge, where the smallest share one series.
+The children of labels are made once. Label values are words of the code (routes, event types, error codes),
+with a bound where this module can't know them all, so that nobody can grow the number of series by asking.
+Capabilities, actors and clients are no labels; tenants are one in a single gauge, where the smallest share
+one series.
 """
 
 import heapq
+from bisect import bisect_left
 from collections.abc import Iterable
+from itertools import accumulate
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
+from prometheus_client.utils import floatToGoString
 
 from placet.domain.deliveries import SLACK, WEBHOOK, Failure
 from placet.domain.errors import TABLE
@@ -49,7 +53,8 @@ class Metrics:
         ProcessCollector(registry=registry)
         self._pending = _LivePending()
         registry.register(self._pending)
-        self._requests = _Requests(registry)
+        self._requests = _Requests()
+        registry.register(self._requests)
         changes = Counter("placet_transitions", "Transitions by type.", ("type",), registry=registry)
         self._transitions = {name: changes.labels(name) for name in (*sorted(IN_STREAM), OTHER)}
         refusals = Counter("placet_refusals", "Refusals by error code.", ("code",), registry=registry)
@@ -174,35 +179,49 @@ class Metrics:
         self._pending.by_tenant[tenant] = count
 
 
-class _Requests:
-    """Answers by route and status; children are made when first needed and then kept."""
+class _Requests(Collector):
+    """Answers by route and status, and how long they took.
 
-    def __init__(self, registry: CollectorRegistry) -> None:
-        self._counter = Counter(
-            "placet_http_requests", "Answers by route and HTTP status.", ("route", "code"), registry=registry
-        )
-        self._histogram = Histogram(
-            "placet_http_request_seconds",
-            "From a request to its answer, waiting included.",
-            ("route",),
-            buckets=_REQUEST_BOUNDS_S,
-            registry=registry,
-        )
-        self._counts: dict[tuple[str, int], Counter] = {}
-        self._times = {OTHER: self._histogram.labels(OTHER)}
+    They are counted in plain numbers: the library's own children, each with a lock, took longer than all else
+    that is done about an answer. One thread counts; a scrape, which has another, reads copies.
+    """
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[str, int], int] = {}
+        self._buckets: dict[str, list[int]] = {}
+        self._sums_s: dict[str, float] = {}
 
     def answered(self, route: str, status: int, seconds: float) -> None:
-        count = self._counts.get((route, status)) or self._new(route, status)
-        count.inc()
-        self._times.get(route, self._times[OTHER]).observe(seconds)
+        buckets = self._buckets.get(route)
+        if buckets is None:
+            route, buckets = self._new(route)
+        buckets[bisect_left(_REQUEST_BOUNDS_S, seconds)] += 1
+        self._sums_s[route] += seconds
+        self._counts[route, status] = self._counts.get((route, status), 0) + 1
 
-    def _new(self, route: str, status: int) -> Counter:
-        if route not in self._times:
-            if len(self._times) > ROUTES_MAX:
-                return self._counter.labels(OTHER, status)
-            self._times[route] = self._histogram.labels(route)
-        self._counts[route, status] = self._counter.labels(route, status)
-        return self._counts[route, status]
+    def _new(self, route: str) -> tuple[str, list[int]]:
+        if len(self._buckets) >= ROUTES_MAX:
+            route = OTHER
+        self._sums_s.setdefault(route, 0.0)
+        return route, self._buckets.setdefault(route, [0] * (len(_REQUEST_BOUNDS_S) + 1))
+
+    def collect(self) -> Iterable[Metric]:
+        answers = CounterMetricFamily(
+            "placet_http_requests", "Answers by route and HTTP status.", labels=("route", "code")
+        )
+        for (route, status), count in self._counts.copy().items():
+            answers.add_metric((route, str(status)), count)
+        yield answers
+        times = HistogramMetricFamily(
+            "placet_http_request_seconds",
+            "From a request to its answer, waiting included.",
+            labels=("route",),
+        )
+        for route, buckets in self._buckets.copy().items():
+            upto = accumulate(buckets.copy())
+            bounds = (*map(floatToGoString, _REQUEST_BOUNDS_S), "+Inf")
+            times.add_metric((route,), list(zip(bounds, upto, strict=True)), self._sums_s[route])
+        yield times
 
 
 class _LivePending(Collector):

@@ -169,8 +169,7 @@ class Approvals:
         )
         if reply[0] == b"ok" and len(reply) == _WRITTEN_PARTS:
             now_ms = int(reply[1])
-            fields = new.fields(ask, now_ms, expires_at_ms=int(reply[2]))
-            record = Record.asked(fields, ask, new.sealed, new.input if ask.input_held else None, now_ms)
+            record = Record.asked(ask, new, now_ms, expires_at_ms=int(reply[2]))
             return Answer(ruling=Ruling.OK, now_ms=now_ms, record=record)
         return _answer(ask.tenant, reply)
 

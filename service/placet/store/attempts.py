@@ -27,27 +27,36 @@ class Creation(Struct, frozen=True, kw_only=True):
     idempotency: tuple[str, bytes] | None
     required: int = 1
 
-    def fields(self, ask: Ask, now_ms: int, expires_at_ms: int) -> dict[bytes, bytes]:
-        """The compared fields as create.lua writes them, in its order."""
-        known = {
-            b"s": Status.PENDING.encode(),
-            b"g": bytes.fromhex(self.digest),
-            b"c": bytes.fromhex(self.call),
-            b"k": ask.asked_by.encode(),
-            b"x": b"%d" % expires_at_ms,
-            b"q": b"%d" % self.required,
-            b"t": b"%d" % now_ms,
-            b"n": self.nonce,
-            b"j": self.join.encode(),
-        }
+    def flat(self, ask: Ask, now_ms: int, expires_at_ms: int) -> tuple[bytes, ...]:
+        """The compared fields as create.lua writes them, in its order, each after its letter."""
+        known: tuple[bytes, ...] = (
+            b"s",
+            Status.PENDING.encode(),
+            b"g",
+            bytes.fromhex(self.digest),
+            b"c",
+            bytes.fromhex(self.call),
+            b"k",
+            ask.asked_by.encode(),
+            b"x",
+            b"%d" % expires_at_ms,
+            b"q",
+            b"%d" % self.required,
+            b"t",
+            b"%d" % now_ms,
+            b"n",
+            self.nonce,
+            b"j",
+            self.join.encode(),
+        )
         if ask.audience != ask.asked_by:
-            known[b"u"] = ask.audience.encode()
+            known += (b"u", ask.audience.encode())
         if ask.use_within_ms is not None:
-            known[b"w"] = b"%d" % ask.use_within_ms
+            known += (b"w", b"%d" % ask.use_within_ms)
         if self.idempotency is not None:
-            known[b"d"] = self.idempotency[0].encode()
+            known += (b"d", self.idempotency[0].encode())
         if ask.run:
-            known[b"r"] = ask.run.encode()
+            known += (b"r", ask.run.encode())
         return known
 
 

@@ -6,8 +6,7 @@ votes, the consumption and the outcome; nothing is kept twice.
 """
 
 import logging
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -16,6 +15,7 @@ from msgspec import Raw, Struct
 from placet.domain import machine
 from placet.domain.errors import InternalError
 from placet.domain.events import EventType
+from placet.domain.kept import Kept
 from placet.domain.model import (
     Approval,
     Ask,
@@ -28,6 +28,7 @@ from placet.domain.model import (
     TrailEntry,
     Vote,
 )
+from placet.store.attempts import Creation
 from placet.store.codec import (
     BY_SYSTEM,
     Report,
@@ -95,7 +96,7 @@ class Record(Struct, frozen=True, kw_only=True):
         """From the parts of a script's answer."""
         flat, log = tuple(flat), tuple(log)
         small = sum(map(len, log)) + len(held or b"") + len(original or b"") <= KEPT_RECORD_BYTES
-        kept = _kept(tenant, id, flat, log, held, original) if small else {}
+        kept = _kept((tenant, id), (flat, log, held, original)) if small else {}
         return cls(
             tenant=tenant,
             id=id.decode("utf-8", "replace"),
@@ -109,14 +110,31 @@ class Record(Struct, frozen=True, kw_only=True):
         )
 
     @classmethod
-    def asked(
-        cls, fields: Mapping[bytes, bytes], ask: Ask, sealed: Sealed, held: bytes | None, now_ms: int
-    ) -> "Record":
+    def asked(cls, ask: Ask, new: Creation, now_ms: int, expires_at_ms: int) -> "Record":
         """As create.lua has just written it: what it would answer is known without asking."""
-        flat = tuple(part for pair in fields.items() for part in pair)
-        line = write_line(now_ms, EventType.REQUESTED, sealed)
+        held = new.input if ask.input_held else None
+        line = write_line(now_ms, EventType.REQUESTED, new.sealed)
+        flat = new.flat(ask, now_ms, expires_at_ms)
         record = cls.of(ask.tenant, now_ms, ask.id.encode(), flat, (line,), held)
-        record.derived("folded", lambda: _approval(record, fields, ask, sealed, _History()))
+        record.kept["folded"] = Approval(
+            ask=ask,
+            sealed=new.sealed,
+            nonce=new.nonce,
+            status=Status.PENDING,
+            digest=new.digest,
+            input_hash=ask.input_hash,
+            input=None if held is None else Raw(held),
+            requested_at_ms=now_ms,
+            expires_at_ms=expires_at_ms,
+            use_by_ms=None,
+            required=new.required,
+            counted=(),
+            votes=(),
+            consumption=None,
+            outcome=None,
+            requested=None,
+            now_ms=0,
+        )
         return record
 
     @property
@@ -192,10 +210,16 @@ class Record(Struct, frozen=True, kw_only=True):
         return entries_of(self.fields, self.log, self.now_ms)
 
 
-@lru_cache(maxsize=KEPT_RECORDS)
-def _kept(*_parts: object) -> dict[Hashable, Any]:
-    """What was derived of these parts so far."""
-    return {}
+_records: Kept[tuple[str, bytes], tuple[object, dict[Hashable, Any]]] = Kept(KEPT_RECORDS)
+
+
+def _kept(name: tuple[str, bytes], parts: object) -> dict[Hashable, Any]:
+    """What was derived of a record so far, where it has the same parts."""
+    known = _records.get(name)
+    if known is None or known[0] != parts:
+        known = (parts, {})
+        _records.put(name, known)
+    return known[1]
 
 
 def _moment(text: bytes) -> int:
@@ -248,13 +272,11 @@ def _told(record: Record) -> Approval:
             history.outcome = Outcome(status=report.status, summary=report.summary, at_ms=at_ms)
         if kind in _ENDS:
             history.ends.add(_ENDS[kind])
-    return _approval(record, record.fields, _ask(asked.document), asked, history)
+    return _approval(record, _ask(asked.document), asked, history)
 
 
-def _approval(
-    record: Record, fields: Mapping[bytes, bytes], ask: Ask, sealed: Sealed, history: _History
-) -> Approval:
-    held, original = record.input, record.original
+def _approval(record: Record, ask: Ask, sealed: Sealed, history: _History) -> Approval:
+    fields, held, original = record.fields, record.input, record.original
     edits = [cast.vote.edited for cast in history.votes if cast.vote.edited is not None]
     requested = None
     if edits:

@@ -6,6 +6,7 @@ be presented, and bounded; a token that was forgotten, or minted elsewhere, is v
 
 from hashlib import sha256
 
+from placet.domain.kept import Kept
 from placet.tokens.claims import TokenClaims
 
 KEPT_TOKENS = 8192
@@ -16,13 +17,11 @@ class Minted:
     """What was minted, with the key that signed it."""
 
     def __init__(self) -> None:
-        self._known: dict[bytes, tuple[str, TokenClaims]] = {}
+        self._known: Kept[bytes, tuple[str, TokenClaims]] = Kept(KEPT_TOKENS)
 
     def remember(self, token: str, kid: str, claims: TokenClaims) -> None:
         """Take note of a token."""
-        if len(self._known) >= KEPT_TOKENS:
-            del self._known[next(iter(self._known))]
-        self._known[_name(token)] = kid, claims
+        self._known.put(_name(token), (kid, claims))
 
     def known(self, token: str) -> tuple[str, TokenClaims] | None:
         """Key id and claims, where it is letter for letter one of ours."""

@@ -55,17 +55,17 @@ class Sealer:
 def _encode(field: Sealable) -> bytes:
     """Type, length, bytes: no two different sequences of fields concatenate to the same message."""
     match field:
+        case bytes():
+            tag, data = b"b", field
+        case str():
+            # What the store holds may be spoilt; a lone surrogate is then a wrong seal, not a fault.
+            tag, data = b"s", field.encode("utf-8", "surrogatepass")
         case None:
             tag, data = b"n", b""
         case bool():
             raise TypeError("a boolean can't be sealed: say it in a word")
         case int():
             tag, data = b"i", b"%d" % field
-        case str():
-            # What the store holds may be spoilt; a lone surrogate is then a wrong seal, not a fault.
-            tag, data = b"s", field.encode("utf-8", "surrogatepass")
-        case bytes():
-            tag, data = b"b", field
         case _:
             raise TypeError(f"a {type(field).__name__} can't be sealed")
     return tag + len(data).to_bytes(_LENGTH_BYTES, "big") + data
