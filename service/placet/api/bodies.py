@@ -1,6 +1,5 @@
 """From bytes to a typed body, in the order of judgement: media type, size, JSON, and, later, members."""
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -9,6 +8,7 @@ import msgspec
 from msgspec import Struct, ValidationError
 
 from placet.api.issues import invalid
+from placet.api.patience import Patience
 from placet.application.commands import DecideItem, DecideMany
 from placet.domain.admission import Fault, FaultKind, admit
 from placet.domain.error_terms import Issue
@@ -35,6 +35,8 @@ _LENGTH_MAX_DIGITS = 15
 _BOUND = frozenset({"input", "context"})
 _BATCH_ENVELOPE = 3
 """Containers around ``input`` in ``{"decisions": [{"input": …}]}``."""
+
+_patience = Patience()
 
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 Header = Callable[[bytes], str | None]
@@ -76,7 +78,7 @@ async def read(
     chunks: list[bytes] = []
     size = 0
     try:
-        async with asyncio.timeout(BODY_TIMEOUT_S):
+        with _patience.limit(BODY_TIMEOUT_S):
             while True:
                 message = await receive()
                 if message["type"] == "http.disconnect":

@@ -23,7 +23,6 @@ import json
 import math
 from collections import deque
 from collections.abc import Iterator
-from contextlib import suppress
 from enum import StrEnum
 from typing import Any, Final, Never
 
@@ -93,10 +92,12 @@ def admit(raw: bytes, *, max_depth: int, envelope: int = 1) -> Any:  # noqa: ANN
     """
     limit = max_depth + envelope
     if _brackets(raw) <= limit:
-        with suppress(ValueError, RecursionError):
+        try:
             value = _DECODE(raw)
-            if is_plain(value) and _ENCODE(value) == raw:
+            if (_LONG_NUMBER not in raw.translate(_DIGITS) or is_plain(value)) and _ENCODE(value) == raw:
                 return value
+        except (ValueError, RecursionError):
+            pass
     return _scanned(raw, limit)
 
 
@@ -125,9 +126,25 @@ def admit_value(raw: bytes, *, max_depth: int) -> Any:  # noqa: ANN401 - JSON of
 
 # --- First pass: what an encoder writes ------------------------------------------------------------------
 
+
+def _plain(spelling: str) -> float:
+    """Read a number with a fraction or an exponent, if the encoder spells it canonically."""
+    number = float(spelling)
+    if _is_plain(number):
+        return number
+    raise ValueError("another pass may know it")
+
+
+def _is_plain(number: float) -> bool:
+    return _PLAIN_FROM <= abs(number) <= MAX_SAFE_INTEGER and not number.is_integer()
+
+
 # No encoder names a member twice, or writes half a surrogate pair, a byte order mark or a comment.
-_DECODE: Final = msgspec.json.Decoder().decode
+_DECODE: Final = msgspec.json.Decoder(float_hook=_plain).decode
 _ENCODE: Final = msgspec.json.Encoder().encode
+_DIGITS: Final = bytes.maketrans(b"123456789", b"000000000")
+_LONG_NUMBER: Final = b"0" * len(str(MAX_SAFE_INTEGER))
+"""Digits, maybe of a text, without which there is no integer that is too large."""
 
 
 def is_plain(value: object) -> bool:
@@ -147,7 +164,7 @@ def is_plain(value: object) -> bool:
         elif kind is int:
             if not -MAX_SAFE_INTEGER <= node <= MAX_SAFE_INTEGER:
                 return False
-        elif kind is not float or node.is_integer() or not _PLAIN_FROM <= abs(node) <= MAX_SAFE_INTEGER:
+        elif kind is not float or not _is_plain(node):
             return False
     return True
 

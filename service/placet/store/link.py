@@ -87,6 +87,7 @@ class Link:
         self._observe = observe
         self._waiting: list[_Call] = []
         self._scheduled = False
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._under_way: set[asyncio.Future[None]] = set()
 
     def call(
@@ -100,7 +101,9 @@ class Link:
         Raises:
             StoreUnavailable: The outcome is unknown, or the state could not be confirmed durable.
         """
-        loop = asyncio.get_running_loop()
+        loop = self._loop
+        if loop is None:  # asking for it each time is a system call
+            loop = self._loop = asyncio.get_running_loop()
         script = self._scripts[name]
         packed = _pack("EVALSHA", script.sha1, 1, key, *args)
         call = _Call(script, key, packed, asserts, loop.create_future())
