@@ -36,7 +36,7 @@ from placet.domain.model import (
     Status,
     TrailEntry,
 )
-from placet.domain.principals import Approver, Scope
+from placet.domain.principals import Approver, Client, Scope
 from placet.domain.redaction import redact
 from placet.domain.tally import Tally
 from placet.domain.vouched import StepUp
@@ -59,11 +59,13 @@ class Sight(Enum):
 def sight_of(caller: Caller, approval: Approval) -> Sight | None:
     """How much the caller sees, ``None`` for nothing at all."""
     ask, who = approval.ask, caller.principal
+    if isinstance(who, Client) and who.name in {ask.asked_by, ask.audience}:
+        return Sight.WHOLE  # as nearly always
     if not caller.authority.sees(who, ask, Tally.of(approval)):
         return None
     if isinstance(who, Approver):
         return Sight.CARD
-    if who.name in {ask.asked_by, ask.audience} or who.scopes & {Scope.READ_INPUT, Scope.ADMIN}:
+    if who.scopes & {Scope.READ_INPUT, Scope.ADMIN}:
         return Sight.WHOLE
     return Sight.CARD if caller.authority.bridges(who, ask) else Sight.FRAME
 

@@ -71,10 +71,10 @@ class Swept(Struct, frozen=True, kw_only=True):
     live_pending: int
 
 
-def _answer(tenant: str, reply: Reply) -> Answer:
+def _answer(tenant: str, reply: Reply, *, polled: bool = False) -> Answer:
     ruling, now, *rest = reply
     now_ms = int(now)
-    record = Record.of(tenant, now_ms, *rest) if len(rest) > 1 else None
+    record = Record.of(tenant, now_ms, *rest, polled=polled) if len(rest) > 1 else None
     free_at_ms = int(rest[0]) if len(rest) == 1 else None
     return Answer(ruling=Ruling(ruling.decode()), now_ms=now_ms, record=record, free_at_ms=free_at_ms)
 
@@ -175,7 +175,7 @@ class Approvals:
 
     async def get(self, tenant: str, approval_id: str, *, epoch: int | None) -> Answer:
         """Read one record as of now. Rulings: ok, missing."""
-        return await self._judge("get", tenant, epoch, approval_id)
+        return _answer(tenant, await self._run("get", tenant, epoch, approval_id), polled=True)
 
     async def page(
         self, tenant: str, index: str, *, after: str | None, limit: int, epoch: int | None

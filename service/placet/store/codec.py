@@ -6,6 +6,7 @@ A line of a record's log is ``<at_ms> <event type> [seal]<json>``.
 import hashlib
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -149,6 +150,7 @@ _LETTERS = {"a": Verdict.APPROVE, "r": Verdict.REJECT, "c": Verdict.EDIT}
 _LETTER_OF = {verdict: letter for letter, verdict in _LETTERS.items()}
 
 
+@lru_cache(maxsize=1024)  # few people decide much
 def person_mark(person: str) -> str:
     """The fixed-width stand-in for a person in a record's votes (128 bits of SHA-256)."""
     return urlsafe_b64encode(hashlib.sha256(person.encode()).digest()[:16])[:PERSON_CHARS].decode()

@@ -92,11 +92,13 @@ class Record(Struct, frozen=True, kw_only=True):
         log: Sequence[bytes],
         held: bytes | None,
         original: bytes | None = None,
+        *,
+        polled: bool = True,
     ) -> "Record":
-        """From the parts of a script's answer."""
+        """From the parts of a script's answer; ``polled``: these very parts may well be read again."""
         flat, log = tuple(flat), tuple(log)
         small = sum(map(len, log)) + len(held or b"") + len(original or b"") <= KEPT_RECORD_BYTES
-        kept = _kept((tenant, id), (flat, log, held, original)) if small else {}
+        kept = _kept((tenant, id), (flat, log, held, original), polled=polled) if small else {}
         return cls(
             tenant=tenant,
             id=id.decode("utf-8", "replace"),
@@ -213,12 +215,13 @@ class Record(Struct, frozen=True, kw_only=True):
 _records: Kept[tuple[str, bytes], tuple[object, dict[Hashable, Any]]] = Kept(KEPT_RECORDS)
 
 
-def _kept(name: tuple[str, bytes], parts: object) -> dict[Hashable, Any]:
+def _kept(name: tuple[str, bytes], parts: object, *, polled: bool) -> dict[Hashable, Any]:
     """What was derived of a record so far, where it has the same parts."""
     known = _records.get(name)
     if known is None or known[0] != parts:
         known = (parts, {})
-        _records.put(name, known)
+        if polled:
+            _records.put(name, known)
     return known[1]
 
 

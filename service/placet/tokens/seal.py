@@ -5,6 +5,7 @@ Whoever can write the store but does not hold the keyring can't make a vote or a
 
 import hmac
 from collections.abc import Sequence
+from functools import cache
 
 from placet.tokens import base64url
 from placet.tokens.keys import SealKey
@@ -34,7 +35,7 @@ class Sealer:
             TypeError: a field is of another type, booleans and floats included.
         """
         mac = self._begun.copy()
-        mac.update(b"".join(map(_encode, (kind, *fields))))
+        mac.update(b"".join([_kind(kind), *map(_encode, fields)]))
         return base64url.encode(mac.digest())
 
     def secret(self, fields: Sequence[Sealable]) -> bytes:
@@ -50,6 +51,11 @@ class Sealer:
         """Whether ``seal`` is the seal of ``fields``, in time that does not tell how nearly."""
         expected = self.seal(kind, fields).encode("ascii")
         return hmac.compare_digest(expected, seal.encode("utf-8", "surrogatepass"))
+
+
+@cache  # there are few kinds, all of them words of the code
+def _kind(kind: str) -> bytes:
+    return _encode(kind)
 
 
 def _encode(field: Sealable) -> bytes:
