@@ -133,14 +133,16 @@ class ReadApprovals:
         self._stream = stream
         self._clock = clock
 
-    async def get(self, caller: Caller, approval_id: str) -> Seen:
+    async def get(self, caller: Caller, approval_id: str, *, polled: bool = True) -> Seen:
         """One record as of now, with a fresh token where the caller may have one.
+
+        ``polled``: as :meth:`placet.store.approvals.Approvals.get`.
 
         Raises:
             ApprovalNotFound: There is none, or none that the caller may see.
             Rejudge: Credentials changed meanwhile.
         """
-        answer = await self._store.get(caller.tenant, approval_id, epoch=caller.epoch)
+        answer = await self._store.get(caller.tenant, approval_id, epoch=caller.epoch, polled=polled)
         if answer.record is None:
             raise error_for(answer.ruling)
         approval = self._seals.opened(answer.record)
@@ -170,7 +172,8 @@ class ReadApprovals:
             while True:
                 changed = self._waiters.join(caller.tenant, approval_id)
                 try:
-                    seen = await self.get(caller, approval_id)
+                    # Next it is read when it has changed: to keep what it is would make each waiter larger.
+                    seen = await self.get(caller, approval_id, polled=False)
                     left_s = until_s - self._clock.monotonic_s()
                     over = self._waiters.closing or left_s <= 0 or (hung_up is not None and hung_up.done())
                     if seen.approval.status is not Status.PENDING or over:

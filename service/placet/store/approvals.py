@@ -173,9 +173,12 @@ class Approvals:
             return Answer(ruling=Ruling.OK, now_ms=now_ms, record=record)
         return _answer(ask.tenant, reply)
 
-    async def get(self, tenant: str, approval_id: str, *, epoch: int | None) -> Answer:
-        """Read one record as of now. Rulings: ok, missing."""
-        return _answer(tenant, await self._run("get", tenant, epoch, approval_id), polled=True)
+    async def get(self, tenant: str, approval_id: str, *, epoch: int | None, polled: bool = True) -> Answer:
+        """Read one record as of now. Rulings: ok, missing.
+
+        ``polled``: it may well be read again while it is as it is, so that what is made of it is kept.
+        """
+        return _answer(tenant, await self._run("get", tenant, epoch, approval_id), polled=polled)
 
     async def page(
         self, tenant: str, index: str, *, after: str | None, limit: int, epoch: int | None
