@@ -26,10 +26,10 @@ _TOO_LARGE: Final = (
 class BoundedProtocol(HttpToolsProtocol):
     """Counts what it is fed while nothing comes of it, and hangs up on a head that does not end or come."""
 
-    _late: asyncio.TimerHandle
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - uvicorn's own
         super().__init__(*args, **kwargs)
+        self._head_by_s: float | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._went_on = False
         self._idle_bytes = 0
 
@@ -40,13 +40,14 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """They have gone."""
-        self._late.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         super().connection_lost(exc)
 
     def on_headers_complete(self) -> None:
         """A head is complete."""
         self._went_on = True
-        self._late.cancel()
+        self._head_by_s = None
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -62,7 +63,18 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _await_head(self) -> None:
         # uvicorn's own timer is called off by whatever arrives, and there is none before the first answer.
-        self._late = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
+        self._head_by_s = self.loop.time() + self.timeout_keep_alive
+        if self._timer is None:  # else it looks when that is over: nothing is armed anew for each request
+            self._timer = self.loop.call_at(self._head_by_s, self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        if self._head_by_s is None:  # something is being served
+            return
+        if self.loop.time() < self._head_by_s:
+            self._timer = self.loop.call_at(self._head_by_s, self._look)
+        else:
+            self.timeout_keep_alive_handler()
 
     def data_received(self, data: bytes) -> None:
         """Take bytes off the connection."""

@@ -1,6 +1,7 @@
 """The bounds on the size of a head, and on waiting for one."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -33,6 +34,20 @@ class Line(asyncio.Transport):
 
     def is_closing(self) -> bool:
         return self.closed
+
+
+class Moved:
+    """A loop whose time a test tells."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, time: Callable[[], float]) -> None:
+        self._loop = loop
+        self.time = time
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loop, name)
+
+    def call_at(self, when_s: float, callback: Any) -> asyncio.TimerHandle:
+        return self._loop.call_later(3600, callback)
 
 
 async def app(_scope: Any, _receive: Any, send: Any) -> None:
@@ -121,6 +136,37 @@ async def test_a_head_that_does_not_come_is_not_waited_for(begun: bytes) -> None
     protocol.data_received(begun)
     await until(lambda: made.closed, "it is hung up on")
     assert made.written == b""
+
+
+async def test_each_answer_begins_the_time_for_a_head_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long ago the first one had its time; and that time is over too, in the end."""
+    now_s = 0.0
+    protocol, made = connected(app)
+    monkeypatch.setattr(protocol, "loop", Moved(protocol.loop, lambda: now_s))
+    for _ in range(3):
+        made.written = b""
+        protocol.data_received(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+        assert await answered(made) == b"HTTP/1.1 204 No Content"
+        now_s += 74
+        protocol._look()
+        assert not made.closed
+    protocol.data_received(b"GET / HTTP/1.1\r\n")
+    now_s += 2
+    protocol._look()
+    assert made.closed
+
+
+async def test_a_timer_of_earlier_ends_nothing_early() -> None:
+    """It looks at what is so by then."""
+    protocol, made = connected(app, keep_alive_s=75)
+    protocol._look()
+    assert not made.closed
+    protocol.data_received(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+    protocol._look()
+    assert await answered(made) == b"HTTP/1.1 204 No Content"
+    protocol._look()
+    assert not made.closed
+    protocol.connection_lost(None)
 
 
 async def test_what_is_served_has_its_own_time() -> None:
