@@ -72,7 +72,7 @@ async def read(use: UseCases, call: Call) -> Answer:
             call.caller, call.path["id"], until_s=call.began_s + query.wait, gone=call.gone
         )
     if seen.approval.status is Status.PENDING:
-        return Answer(status=200, body=pending_body(call.caller, seen.record, seen.sight))
+        return Answer(status=200, body=pending_body(call.caller, seen.record, seen.approval, seen.sight))
     return ok(_view(call.caller, seen))
 
 
@@ -150,7 +150,7 @@ async def introspect(use: UseCases, call: Call) -> Answer:
 
 def _body(caller: Caller, record: Record, approval: Approval) -> bytes:
     if approval.status is Status.PENDING:
-        return pending_body(caller, record, Sight.WHOLE)
+        return pending_body(caller, record, approval, Sight.WHOLE)
     return encode(changed(caller, approval))
 
 

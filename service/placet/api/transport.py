@@ -87,7 +87,10 @@ class Transport:
             try:
                 route, parameters = self._find(scope, headers.get(b"host"))
                 name = route.name
-                answer = await self._answer(route, parameters, scope, headers, receive)
+                if isinstance(route, Route):
+                    answer = await self._serve(route, parameters, scope, headers, receive)
+                else:
+                    answer = await self._take(route, parameters, scope, headers, receive)
             except HungUp:
                 return
             except PlacetError as error:
@@ -102,23 +105,21 @@ class Transport:
             self._metrics.request(name, answer.status, answer.code, perf_counter() - began)
             if answer.status >= _SERVER_FAULT:
                 _log.error("call failed", extra={"route": name, "status": answer.status, "code": answer.code})
-            else:
+            elif _log.isEnabledFor(logging.DEBUG):
                 _log.debug("call", extra={"route": name, "status": answer.status, "code": answer.code})
 
     def _find(self, scope: Scope, host: str | None) -> tuple[Route | Callback, Mapping[str, str]]:
         self._hosts.check(host)
         return self._router.find(scope["method"], scope["path"])
 
-    async def _answer(
+    async def _take(
         self,
-        route: Route | Callback,
+        route: Callback,
         parameters: Mapping[str, str],
         scope: Scope,
         headers: Mapping[bytes, str],
         receive: Receive,
     ) -> Answer:
-        if isinstance(route, Route):
-            return await self._serve(route, parameters, scope, headers, receive)
         arrival = Arrival(
             path=parameters,
             header=headers.get,

@@ -46,7 +46,7 @@ def faults_in(body: Create, limits: Limits) -> list[Issue]:
         issues.append(Issue(path="/use_within_ms", message=f"It must be at most {most} milliseconds."))
     if Verdict.REJECT not in body.allowed_decisions:
         issues.append(Issue(path="/allowed_decisions", message="It must contain reject."))
-    if len(set(body.allowed_decisions)) < len(body.allowed_decisions):
+    if any(body.allowed_decisions.count(each) > 1 for each in body.allowed_decisions):
         issues.append(Issue(path="/allowed_decisions", message="It names a decision twice."))
     return issues + _faults_of_people(body) + _faults_of_pointers(body)
 
@@ -136,10 +136,9 @@ def _beyond(path: str, most_ms: int) -> Issue:
 
 
 def _faults_of_people(body: Create) -> list[Issue]:
-    ids = {"/actor/id": body.actor.id}
-    ids |= {f"/actor/on_behalf_of/{i}": name for i, name in enumerate(body.actor.on_behalf_of)}
-    faults = {path: check_id(name) for path, name in ids.items()}
-    return [Issue(path=path, message=f"It {fault}.") for path, fault in faults.items() if fault]
+    ids = [("/actor/id", body.actor.id)]
+    ids += [(f"/actor/on_behalf_of/{i}", name) for i, name in enumerate(body.actor.on_behalf_of)]
+    return [Issue(path=path, message=f"It {fault}.") for path, name in ids if (fault := check_id(name))]
 
 
 def _faults_of_pointers(body: Create) -> list[Issue]:

@@ -114,10 +114,12 @@ class Seals:
         Raises:
             InternalError: It can't be read, or somebody else wrote a decision into the store.
         """
-        record.derived(
-            ("decided", self._ring.sealer, call), lambda: self.prove_decided(record.written(), call)
-        )
-        return record.approval()
+        approval = record.approval()
+        if approval.votes or approval.status is not Status.PENDING:
+            record.derived(
+                ("decided", self._ring.sealer, call), lambda: self.prove_decided(record.written(), call)
+            )
+        return approval
 
     def taken(self, answer: Answer, client: str | None = None, call: str | None = None) -> Approval:
         """The record that an attempt was about, where it had its way; ``client`` made it, to run ``call``.
@@ -139,8 +141,6 @@ class Seals:
         Raises:
             InternalError: Somebody else wrote one into the store. An alarm goes to the log.
         """
-        if approval.status is Status.PENDING and not approval.votes:
-            return  # as every question is at first
         genuine = self._cast(approval)
         if approval.status in _GRANTED:
             self._prove_granted(approval, genuine, call)

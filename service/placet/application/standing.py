@@ -8,7 +8,7 @@ from msgspec import Struct
 from placet.domain.authority import Authority
 from placet.domain.errors import Forbidden
 from placet.domain.model import Approval, Status, Verdict, Vote
-from placet.domain.tally import Needed, Tally, slot_of
+from placet.domain.tally import Needed, Tally, asked_for, slot_of
 from placet.store.codec import person_mark
 
 _COUNTED: Final = frozenset({Verdict.APPROVE, Verdict.REJECT})
@@ -35,9 +35,9 @@ class Standing(Struct, frozen=True, kw_only=True):
 
 def as_decided(approval: Approval) -> Standing:
     """How a record stood when it was decided, or stands where nobody has voted."""
+    if not approval.votes:
+        return _as_asked(approval)
     tally, counted = Tally.of(approval), dict(approval.counted)
-    if not tally.votes:
-        return Standing(needed=tally.asked_for(approval.ask), approved=0, rejected=0, counting=())
     counting = [vote for vote in tally.standing if _is_worth(vote, counted.get(person_mark(slot_of(vote))))]
     rejected = sum(vote.decision is Verdict.REJECT for vote in counting)
     needed = tally.asked_for(approval.ask)
@@ -51,6 +51,10 @@ def as_decided(approval: Approval) -> Standing:
     )
 
 
+def _as_asked(approval: Approval) -> Standing:
+    return Standing(needed=asked_for(approval.ask, approval.required), approved=0, rejected=0, counting=())
+
+
 def _is_worth(vote: Vote, worth: Verdict | None) -> bool:
     return worth is (Verdict.REJECT if vote.decision is Verdict.REJECT else Verdict.APPROVE)
 
@@ -60,9 +64,10 @@ def standing_of(authority: Authority, approval: Approval, suspended: Forbidden |
 
     What has ended, or can be used, stands as it was decided.
     """
-    ask, tally = approval.ask, Tally.of(approval)
-    if not tally.votes and ask.policy == authority.version:
-        return as_decided(approval)  # as it was asked: every question is at first, and most are rendered then
+    ask = approval.ask
+    if not approval.votes and ask.policy == authority.version:
+        return _as_asked(approval)  # as every question is at first, and most are rendered then
+    tally = Tally.of(approval)
     if approval.status is Status.PENDING:
         worth = {id(vote): worth for vote, worth in authority.weighed(ask, tally)}
         counting = [vote for vote in tally.votes if worth.get(id(vote)) in _COUNTED]

@@ -156,15 +156,14 @@ def page_of(approval: Approval) -> str:
     return f"/a/{approval.ask.id}"
 
 
-def pending_body(caller: Caller, record: Record, sight: Sight) -> bytes:
-    """A pending record as answered, encoded.
+def pending_body(caller: Caller, record: Record, approval: Approval, sight: Sight) -> bytes:
+    """A pending record as answered, encoded; ``approval`` is what it tells of.
 
     A function of the stored parts and the rules of today: while a question waits and they stay as they are,
     whoever polls it gets the same bytes.
     """
 
     def rendered() -> bytes:
-        approval = record.approval()
         return encode(record_view(approval, sight, standing_of(caller.authority, approval)))
 
     return record.latest(sight, caller.epoch, rendered)

@@ -120,17 +120,19 @@ class State(Struct, frozen=True, kw_only=True):
 
 def deadline_ms(state: State) -> int | None:
     """When ``state`` dies if nothing happens; ``None`` where nothing can."""
-    if state.status is Status.PENDING:
-        return state.expires_at_ms
-    return state.use_by_ms if state.status is Status.APPROVED else None
+    return _deadline_ms(state.status, state.expires_at_ms, state.use_by_ms)
+
+
+def _deadline_ms(status: Status, expires_at_ms: int, use_by_ms: int | None) -> int | None:
+    if status is Status.PENDING:
+        return expires_at_ms
+    return use_by_ms if status is Status.APPROVED else None
 
 
 def settle(status: Status, expires_at_ms: int, use_by_ms: int | None, now_ms: int) -> Status:
     """The status as of ``now_ms``: what it is, or expired where its deadline has passed."""
-    deadline = expires_at_ms if status is Status.PENDING else use_by_ms
-    if status not in TERMINAL and deadline is not None and now_ms > deadline:
-        return TRANSITIONS[status, Verb.EXPIRE]
-    return status
+    deadline = _deadline_ms(status, expires_at_ms, use_by_ms)
+    return status if deadline is None or now_ms <= deadline else TRANSITIONS[status, Verb.EXPIRE]
 
 
 def use_by_ms(*, expires_at_ms: int, use_within_ms: int | None, now_ms: int) -> int:

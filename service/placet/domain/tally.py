@@ -68,7 +68,7 @@ class Tally(Struct, frozen=True, kw_only=True):
 
     def asked_for(self, ask: Ask) -> Needed:
         """How many it took by the rules of then, and of every vote since."""
-        return Needed(approvals=max(ask.required, self.required), rejections=ask.rejections)
+        return asked_for(ask, self.required)
 
     def needed(self, ask: Ask, terms: Terms) -> Needed:
         """How many it takes by the rules of today, which only ever make a question stricter."""
@@ -76,6 +76,11 @@ class Tally(Struct, frozen=True, kw_only=True):
         return Needed(
             approvals=max(then.approvals, terms.quorum), rejections=min(then.rejections, terms.rejections)
         )
+
+
+def asked_for(ask: Ask, required: int) -> Needed:
+    """How many it took by the rules of then; ``required`` is what its record says by now."""
+    return Needed(approvals=max(ask.required, required), rejections=ask.rejections)
 
 
 def slot_of(vote: Vote) -> str:

@@ -1,7 +1,7 @@
 """The request that is being served, for everything that is logged on its way."""
 
+import os
 import re
-import secrets
 from contextvars import ContextVar
 from typing import Final
 
@@ -29,7 +29,7 @@ def request_id_or_new(header: str | None) -> str:
     """
     if header is not None and _PLAIN.fullmatch(header) is not None:
         return header
-    return secrets.token_hex(_NEW_BYTES)
+    return os.urandom(_NEW_BYTES).hex()
 
 
 class bound_request_id:  # noqa: N801 - used as the function it could be, were a generator not 2 µs slower

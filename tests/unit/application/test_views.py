@@ -190,10 +190,10 @@ def test_a_pending_body_is_the_view() -> None:
     record = Record.of("default", T0_MS, b"apr_1", flat, log, INPUT)
     again = Record.of("default", T0_MS + 5, b"apr_1", flat, log, INPUT)
     caller = a_caller(a_client("runtime"))
-    bodies = {sight: pending_body(caller, record, sight) for sight in Sight}
+    bodies = {sight: pending_body(caller, record, record.approval(), sight) for sight in Sight}
     for sight, body in bodies.items():
         assert json.loads(body) == shown(record.approval(), sight)
-        assert pending_body(caller, again, sight) == body
+        assert pending_body(caller, again, again.approval(), sight) == body
     assert len(set(bodies.values())) == len(Sight)
 
 
