@@ -6,8 +6,9 @@ nothing with it and leaves no reply behind on a connection.
 
 Faults: the client library never re-sends (it would do so blindly). ``NOSCRIPT`` is answered by one
 load and one re-send. A broken connection, or one to a server that has become a replica, is answered by
-one re-send of the whole batch, which is sound because every script recognises its own earlier call.
-Whatever remains is :class:`~placet.domain.errors.StoreUnavailable`: an unknown outcome, never a verdict.
+one re-send of what nobody has heard of yet, which is sound because every script recognises its own earlier
+call. Whatever remains is :class:`~placet.domain.errors.StoreUnavailable`: an unknown outcome, never a
+verdict.
 """
 
 import asyncio
@@ -158,15 +159,18 @@ class Link:
         try:
             if fault is None:
                 fault = await self._replaced(batch)
+            waiting = batch.unanswered()
+            if not waiting:
+                return
             if isinstance(fault, LinkDown | ConnectionError):
-                batch = await self._again(batch.calls)
+                batch = await self._again(waiting)
             elif fault is not None:
                 raise fault
             unknown = batch.settle()
             if unknown:
                 unknown = (await self._again(unknown, load_first=True)).settle()
-            for _ in unknown:
-                _log.error("store knows no script that it was given", extra={"calls": len(batch.calls)})
+            if unknown:
+                _log.error("store forgets the scripts it is given", extra={"calls": len(unknown)})
         except (RedisError, OSError) as fault:
             _log.error("store batch failed", extra={"fault": type(fault).__name__, "calls": len(batch.calls)})
 
@@ -237,6 +241,10 @@ class _Batch(Exchange):
     def ended(self, fault: Exception | None) -> None:
         """That was it."""
         self._ended(self, fault)
+
+    def unanswered(self) -> Sequence[_Call]:
+        """The calls whose callers still wait: what the others go on to do must not be overtaken."""
+        return [call for call in self.calls if not call.reply.done()]
 
     def is_refused(self) -> bool:
         """Whether the server refused any of it."""

@@ -12,6 +12,7 @@ from placet.domain.errors import StoreUnavailable
 from placet.store.link import Link
 from placet.store.scripts import load
 from tests.link_wire import META, SHA, Command, Wire, a_link, call, calls, echo
+from tests.tools import until
 
 
 class TestUnknownScript:
@@ -78,6 +79,25 @@ class TestBrokenLink:
         replies = iter([b"", LinkDown("gone")])
         wire.answer = lambda command: next(replies, None) or echo(command)
         assert await calls(link, "1", "2") == [[b"1"], [b"2"]]
+
+    async def test_what_nobody_waits_for_is_not_sent_again(self, link: Link, wire: Wire) -> None:
+        """Whether it was carried out is unknown to whoever has gone, either way."""
+        wire.answer = lambda _: LinkDown("gone")
+        wire.open.clear()
+        task = asyncio.create_task(call(link, "1"))
+        await until(lambda: bool(wire.exchanges), "it is under way")
+        task.cancel()
+        wire.open.set()
+        async with asyncio.timeout(1):
+            await link.drain()
+        assert len(wire.exchanges) == 1
+
+    async def test_who_has_an_answer_is_not_overtaken(self, link: Link, wire: Wire) -> None:
+        """What they have gone on to do must stand: their call is not made a second time."""
+        replies = iter([[b"first"], LinkDown("gone")])
+        wire.answer = lambda command: next(replies, None) or echo(command)
+        assert await calls(link, "1", "2") == [[b"first"], [b"2"]]
+        assert [command[-1] for command in wire.exchanges[1]] == [b"2"]
 
     @pytest.mark.parametrize("fault", [LinkTimeout("late"), TimeoutError(), OSError("no route")])
     async def test_other_faults_are_not_sent_again(self, link: Link, wire: Wire, fault: Exception) -> None:
