@@ -1,12 +1,13 @@
 """The application: the API's transport, and the public documents in Litestar."""
 
 import logging
+from collections.abc import Awaitable
 
 from litestar import Litestar, Request, Response
 from litestar.enums import HttpMethod, ScopeType
 from litestar.exceptions import HTTPException
 from litestar.middleware import DefineMiddleware
-from litestar.types import ASGIApp, Message, Receive, Scope, Send
+from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
 from placet.api import documents
 from placet.api.call import problem
@@ -96,17 +97,19 @@ class Application:
         self._api = api
         self._pages = pages
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one connection scope."""
         if scope["type"] != ScopeType.HTTP:
-            await self._pages(scope, receive, send)
-        elif f"{scope['path']}/".startswith("/v1/"):
-            await self._api(scope, receive, send)  # type: ignore[arg-type] # Litestar's own ASGI types
-        else:
-            sent = [value.decode("latin-1") for name, value in scope["headers"] if name == _REQUEST_ID]
-            with bound_request_id(sent[0] if len(sent) == 1 else None) as request_id:
-                is_head = scope["method"] == HttpMethod.HEAD
-                await self._pages(scope, receive, _answering(send, request_id, is_head=is_head))
+            return self._pages(scope, receive, send)
+        if f"{scope['path']}/".startswith("/v1/"):
+            return self._api(scope, receive, send)  # type: ignore[arg-type] # Litestar's own ASGI types
+        return self._page(scope, receive, send)
+
+    async def _page(self, scope: HTTPScope, receive: Receive, send: Send) -> None:
+        sent = [value.decode("latin-1") for name, value in scope["headers"] if name == _REQUEST_ID]
+        with bound_request_id(sent[0] if len(sent) == 1 else None) as request_id:
+            is_head = scope["method"] == HttpMethod.HEAD
+            await self._pages(scope, receive, _answering(send, request_id, is_head=is_head))
 
 
 def _answering(send: Send, request_id: str, *, is_head: bool) -> Send:

@@ -87,7 +87,7 @@ class Seals:
         self._prove_granted(approval, self._cast(approval), call)
 
     def _prove_granted(self, approval: Approval, genuine: tuple[CastVote, ...], call: str | None) -> None:
-        voted = msgspec.structs.replace(Tally.of(approval), votes=tuple(cast.vote for cast in genuine))
+        voted = Tally(digest=approval.digest, votes=tuple(cast.vote for cast in genuine))
         enough = len(voted.approvals) >= max(approval.ask.required, approval.required)
         forged = len(genuine) < len(approval.votes)
         spoilt = forged or not enough or _outlives(approval) or not _ENDED.isdisjoint(approval.ends)

@@ -67,14 +67,14 @@ def standing_of(authority: Authority, approval: Approval, suspended: Forbidden |
     ask = approval.ask
     if not approval.votes and ask.policy == authority.version:
         return _as_asked(approval)  # as every question is at first, and most are rendered then
+    if approval.status is not Status.PENDING and suspended is None:
+        return as_decided(approval)
     tally = Tally.of(approval)
     if approval.status is Status.PENDING:
         worth = {id(vote): worth for vote, worth in authority.weighed(ask, tally)}
         counting = [vote for vote in tally.votes if worth.get(id(vote)) in _COUNTED]
-    elif suspended is not None:
-        counting = [*authority.granting(ask, tally), *_rejections(tally)]
     else:
-        return as_decided(approval)
+        counting = [*authority.granting(ask, tally), *_rejections(tally)]
     rejected = sum(vote.decision is Verdict.REJECT for vote in counting)
     return Standing(
         needed=authority.needed(ask, tally),

@@ -85,6 +85,10 @@ def _changes(change: Change | None) -> tuple[Argument, ...]:
     return bytes.fromhex(change.digest), bytes.fromhex(change.call), change.input, _flag(change.counts)
 
 
+def _texts(*values: int) -> tuple[Argument, ...]:
+    return tuple(map(str, values))
+
+
 def _text(value: int | str | None) -> Argument:
     return "" if value is None else str(value)
 
@@ -110,8 +114,14 @@ class Approvals:
         self._limits = limits
         self._clock = clock
         self.lags = Lags()
-        self._retain: tuple[Argument, ...] = (limits.record_retention_ms, limits.input_retention_ms)
-        self._keep: tuple[Argument, ...] = (*self._retain, limits.trail_refusals_kept)
+        # Texts, once and for all: a number would be made one for each call.
+        self._retain: tuple[Argument, ...] = _texts(limits.record_retention_ms, limits.input_retention_ms)
+        self._keep: tuple[Argument, ...] = (*self._retain, str(limits.trail_refusals_kept))
+        self._asks: tuple[Argument, ...] = (
+            *_texts(limits.live_pending_per_client, limits.live_pending_per_tenant),
+            *self._retain,
+            *_texts(limits.ask_rate_per_minute, limits.ask_burst, ASK_BYTES),
+        )
 
     async def _run(self, script: str, tenant: str, epoch: int | None, *args: Argument) -> Reply:
         now = "" if self._clock is None else str(self._clock())
@@ -159,13 +169,7 @@ class Approvals:
             body_hash,
             new.join,
             _flag(not (new.chosen_id or new.idempotency)),
-            limits.live_pending_per_client,
-            limits.live_pending_per_tenant,
-            limits.record_retention_ms,
-            limits.input_retention_ms,
-            limits.ask_rate_per_minute,
-            limits.ask_burst,
-            ASK_BYTES,
+            *self._asks,
         )
         if reply[0] == b"ok" and len(reply) == _WRITTEN_PARTS:
             now_ms = int(reply[1])
