@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from placet.application.directory import Caller
+from placet.application.callers import Caller
 from placet.application.grants import hashes_of
 from placet.domain import binding
 from placet.domain.authority import Authority, Rulebook

@@ -8,10 +8,10 @@ from typing import Any, TypeVar, cast
 import msgspec
 from msgspec import Struct
 
+from placet.application.callers import Caller
 from placet.application.commands import Consume, Create, Decide
 from placet.application.consume import ConsumeApproval
 from placet.application.decide import DecideApproval
-from placet.application.directory import Caller
 from placet.application.grants import Seals
 from placet.application.request import RequestApproval
 from placet.application.rights import Judged, Rights

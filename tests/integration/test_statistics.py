@@ -7,7 +7,7 @@ import pytest
 from msgspec import structs
 
 from placet.application import statistics
-from placet.application.directory import Caller
+from placet.application.callers import Caller
 from placet.application.statistics import KEPT_S, Counted
 from placet.domain.counts import Decisions, Endings
 from placet.domain.model import Person

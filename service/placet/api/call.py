@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from placet.application.directory import Caller
+from placet.application.callers import Caller
 from placet.domain.error_terms import ForbiddenReason
 from placet.domain.errors import Forbidden, MethodNotAllowed, PlacetError
 from placet.domain.principals import Client

@@ -8,11 +8,11 @@ from msgspec import Struct
 from placet.api.call import Answer, Call, encode, ok
 from placet.api.queries import EventsQuery, ListQuery, ReadQuery
 from placet.application.bridge_callbacks import BridgeCallbacks
+from placet.application.callers import Caller
 from placet.application.cancel import CancelApproval
 from placet.application.consume import ConsumeApproval
 from placet.application.decide import DecideApproval
 from placet.application.decide_many import Decided, DecideMany
-from placet.application.directory import Caller
 from placet.application.event_lines import CONTENT_TYPE, begun, last_entry
 from placet.application.feed import Feed
 from placet.application.query import Filters, ReadApprovals, Seen

@@ -18,8 +18,9 @@ from placet.api.hosts import Hosts
 from placet.api.operations import UseCases
 from placet.api.routes import Route, Router
 from placet.api.streaming import Send, gone, headers_of, streamed
+from placet.application.callers import Caller
 from placet.application.clock import Clock
-from placet.application.directory import Caller, Directory
+from placet.application.directory import Directory
 from placet.domain.admission import Fault
 from placet.domain.error_terms import ForbiddenReason
 from placet.domain.errors import (

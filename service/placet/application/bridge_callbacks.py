@@ -19,9 +19,10 @@ import msgspec
 from msgspec import Struct
 
 from placet.application.callback_names import places_of
+from placet.application.callers import Caller, Snapshot
 from placet.application.clock import Clock
 from placet.application.complaints import Complaints
-from placet.application.directory import Caller, Directory, Snapshot
+from placet.application.directory import Directory
 from placet.application.enroll import LIVE_KEYS_MAX
 from placet.application.signing_secrets import signing_secret
 from placet.channels.webhooks.signing import SECRET_MIN_BYTES, WINDOW_S, SignatureInvalid, Unproved, proved

@@ -4,7 +4,7 @@ import asyncio
 
 from msgspec import Struct
 
-from placet.application.directory import Caller
+from placet.application.callers import Caller
 from placet.application.grants import Seals, readable
 from placet.domain.machine import Ruling
 from placet.domain.model import Approval, Status

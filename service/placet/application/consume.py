@@ -4,8 +4,8 @@ import secrets
 
 from msgspec import UNSET, Struct
 
+from placet.application.callers import Caller
 from placet.application.commands import Consume, Introspect
-from placet.application.directory import Caller
 from placet.application.grants import Seals
 from placet.application.rights import Judged, Rights
 from placet.application.rulings import error_for, word_of

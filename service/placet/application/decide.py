@@ -6,8 +6,8 @@ from weakref import WeakValueDictionary
 
 from msgspec import UNSET, structs
 
+from placet.application.callers import Caller
 from placet.application.commands import Decide
-from placet.application.directory import Caller
 from placet.application.grants import Seals, hashes_of
 from placet.application.rulings import error_for, word_of
 from placet.application.views import sight_of

@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from msgspec import Struct, structs
 
+from placet.application.callers import Caller
 from placet.application.commands import DecideItem
 from placet.application.decide import DecideApproval
-from placet.application.directory import Caller
 from placet.domain.error_terms import Issue
 from placet.domain.errors import InputInvalid, InternalError, PlacetError, StoreUnavailable
 from placet.domain.limits import JUDGED_MAX

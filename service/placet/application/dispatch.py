@@ -18,8 +18,9 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
+from placet.application.callers import Snapshot
 from placet.application.clock import Clock, sleep
-from placet.application.directory import Directory, Snapshot
+from placet.application.directory import Directory
 from placet.application.ending import end
 from placet.application.grants import Seals
 from placet.domain.deliveries import (

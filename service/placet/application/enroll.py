@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
+from placet.application.callers import Snapshot
 from placet.application.clock import Clock
-from placet.application.directory import Directory, Snapshot
+from placet.application.directory import Directory
 from placet.application.endpoint_faults import PATTERN
 from placet.application.endpoint_faults import faults_of as faults_of_endpoint
 from placet.application.in_force import InForce, InForceSpoilt

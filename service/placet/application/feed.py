@@ -17,8 +17,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from placet.application.callers import Caller
 from placet.application.clock import Clock
-from placet.application.directory import Caller
 from placet.application.grants import Seals
 from placet.application.query import Filters, Followed
 from placet.application.views import sight_of

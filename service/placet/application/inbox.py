@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from placet.application.directory import Caller
+from placet.application.callers import Caller
 from placet.application.grants import Seals
 from placet.domain.errors import InternalError, PlacetError
 from placet.domain.model import Approval, Risk, Status, Verdict

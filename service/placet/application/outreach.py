@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from placet.application.directory import Snapshot
+from placet.application.callers import Snapshot
 from placet.domain.deliveries import SLACK, WEBHOOK
 from placet.domain.events import EventType
 from placet.domain.model import Approval, Ask, Status

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from placet.application.callers import Caller
 from placet.application.clock import Clock
 from placet.application.cursors import cursor_of, cursor_to, member_of
-from placet.application.directory import Caller
 from placet.application.grants import Seals
 from placet.application.rights import Rights
 from placet.application.rulings import error_for

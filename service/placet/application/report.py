@@ -1,7 +1,7 @@
 """Report: how the execution that a grant was spent on ended."""
 
+from placet.application.callers import Caller
 from placet.application.commands import ReportOutcome
-from placet.application.directory import Caller
 from placet.application.grants import Seals
 from placet.domain.error_terms import Issue
 from placet.domain.errors import InputInvalid

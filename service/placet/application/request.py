@@ -7,8 +7,8 @@ from hashlib import sha256
 from msgspec import UNSET, Struct
 
 from placet.application.asking import Window, ask_of, faults_in, under, window_of
+from placet.application.callers import Caller
 from placet.application.commands import Create
-from placet.application.directory import Caller
 from placet.application.grants import Seals, members_of
 from placet.application.rulings import error_for
 from placet.domain import binding

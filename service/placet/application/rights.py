@@ -6,7 +6,7 @@ epoch. While nothing changes, consuming needs no look at the record; after a cha
 
 from msgspec import Struct
 
-from placet.application.directory import Caller
+from placet.application.callers import Caller
 from placet.domain.errors import Forbidden
 from placet.domain.kept import Kept
 from placet.domain.model import Approval, Effect, Status

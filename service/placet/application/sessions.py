@@ -14,8 +14,9 @@ from typing import Final
 import msgspec
 from msgspec import Struct, structs
 
+from placet.application.callers import Caller
 from placet.application.clock import Clock
-from placet.application.directory import Caller, Directory
+from placet.application.directory import Directory
 from placet.application.marks import Marks
 from placet.application.sealing import Sealing, hash_of, random_secret
 from placet.domain.authority import Authority

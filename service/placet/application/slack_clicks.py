@@ -21,9 +21,10 @@ from typing import Any, Final
 from msgspec import Struct
 
 from placet.application import slack_words as words
+from placet.application.callers import Caller, Snapshot
 from placet.application.commands import Decide
 from placet.application.decide import DecideApproval
-from placet.application.directory import Caller, Directory, Snapshot
+from placet.application.directory import Directory
 from placet.application.grants import Seals
 from placet.application.inbox import comment_rule, refusal_of, said_by
 from placet.application.slack_messages import (

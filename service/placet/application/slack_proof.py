@@ -9,7 +9,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from placet.application import slack_words as words
-from placet.application.directory import Caller, Snapshot
+from placet.application.callers import Caller, Snapshot
 from placet.application.grants import Seals
 from placet.application.slack_messages import CardReference, Pressed
 from placet.channels.slack.interactions import Who

@@ -11,8 +11,9 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
+from placet.application.callers import Snapshot
 from placet.application.clock import Clock, sleep
-from placet.application.directory import Directory, Snapshot
+from placet.application.directory import Directory
 from placet.application.ending import end
 from placet.application.grants import Seals
 from placet.application.outreach import wanted

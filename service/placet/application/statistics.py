@@ -6,8 +6,9 @@ from typing import Final
 
 from msgspec import Struct, structs
 
+from placet.application.callers import Caller
 from placet.application.clock import Clock
-from placet.application.directory import Caller, Directory
+from placet.application.directory import Directory
 from placet.application.grants import Seals
 from placet.application.query import check_shown
 from placet.application.views import sight_of

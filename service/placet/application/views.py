@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw
 
-from placet.application.directory import Caller
+from placet.application.callers import Caller
 from placet.application.record_shapes import (
     ActorView,
     ClaimedView,

@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from placet.api import bodies
 from placet.application.activation import ActivationRefused
+from placet.application.callers import Snapshot
 from placet.application.commands import Create
-from placet.application.directory import Snapshot
 from placet.application.explain import explain
 from placet.application.roll import RollSpoilt
 from placet.cli.console import Console

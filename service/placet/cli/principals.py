@@ -12,7 +12,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final
 
-from placet.application.directory import Snapshot
+from placet.application.callers import Snapshot
 from placet.application.enroll import EnrolmentRefused
 from placet.bootstrap import Services
 from placet.cli import acquainted

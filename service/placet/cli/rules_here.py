@@ -5,7 +5,7 @@ typed a command is told which file to name.
 """
 
 from placet.application.activation import ActivationRefused
-from placet.application.directory import Snapshot
+from placet.application.callers import Snapshot
 from placet.bootstrap import Services
 from placet.cli.acquainted import directory_here
 from placet.cli.exits import Exit, Stop

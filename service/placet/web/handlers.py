@@ -9,7 +9,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 from litestar.response import Stream
 
-from placet.application.directory import Caller
+from placet.application.callers import Caller
 from placet.application.event_lines import CONTENT_TYPE, begun, last_entry
 from placet.application.query import Filters
 from placet.application.sessions import Session

@@ -7,8 +7,8 @@ not mention. The page of statistics tells from the records.
 from collections import deque
 from typing import Final
 
+from placet.application.callers import Caller
 from placet.application.clock import Clock
-from placet.application.directory import Caller
 from placet.domain.pace import Approved, Haste, hasty
 
 TOLD_FOR_MS: Final = 120_000

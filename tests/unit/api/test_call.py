@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from placet.api.call import PROBLEM, Call, problem
-from placet.application.directory import Caller
+from placet.application.callers import Caller
 from placet.domain.errors import (
     Forbidden,
     MethodNotAllowed,

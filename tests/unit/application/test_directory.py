@@ -8,7 +8,8 @@ from typing import Any, cast
 import pytest
 from msgspec import structs
 
-from placet.application.directory import Directory, Snapshot
+from placet.application.callers import Snapshot
+from placet.application.directory import Directory
 from placet.application.roll import RollSpoilt, followed, sealed
 from placet.application.strangers import Strangers
 from placet.domain.authority import Rulebook

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from placet.application.directory import Snapshot
+from placet.application.callers import Snapshot
 from placet.application.outreach import by_rule, wanted
 from placet.domain.authority import Authority
 from placet.domain.chat import SlackApp
