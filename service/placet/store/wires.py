@@ -17,6 +17,8 @@ from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as LinkDown
 from redis.exceptions import InvalidResponse, NoScriptError, ReadOnlyError, RedisError, ResponseError
 
+_NOTHING: Any = object()
+"""No whole reply is there yet."""
 _REFUSALS: dict[str, type[ResponseError]] = {"NOSCRIPT": NoScriptError, "READONLY": ReadOnlyError}
 
 
@@ -97,10 +99,10 @@ class Wires:
         """It can carry another exchange."""
         self._idle.append(wire)
 
-    async def drop(self, connection: Any) -> None:  # noqa: ANN401 - the library's type
-        """Close a connection, and let another have its place."""
+    async def drop(self, connection: Any, *, nowait: bool = True) -> None:  # noqa: ANN401 - the library's type
+        """Close a connection, wait for its end if so asked, and let another have its place."""
         try:
-            await connection.disconnect(nowait=True)
+            await connection.disconnect(nowait=nowait)
         finally:
             await self._pool.release(connection)
 
@@ -119,7 +121,7 @@ class Wires:
         await self._pool.disconnect(inuse_connections=False)
 
     async def close(self) -> None:
-        """Let all go, once nothing is under way any more."""
+        """Let all go, once nothing is under way any more, and wait until they have gone."""
         await self.disconnect()
         while self._tasks:
             await asyncio.wait(self._tasks)
@@ -145,7 +147,9 @@ class _Taken(asyncio.Protocol):
         self._wires = wires
         self._connection = connection
         self._transport = transport
-        self._reader = hiredis.Reader(protocolError=InvalidResponse, replyError=_refusal)
+        self._reader = hiredis.Reader(
+            protocolError=InvalidResponse, replyError=_refusal, notEnoughData=_NOTHING
+        )
         self._exchange: Exchange | None = None
         self._missing = 0
         self._late: asyncio.TimerHandle | None = None
@@ -163,16 +167,22 @@ class _Taken(asyncio.Protocol):
         try:
             self._reader.feed(data)
             self._hear()
-        except InvalidResponse as fault:
-            self._close(fault)
+        except Exception as fault:  # noqa: BLE001 - whatever the parser says of it, it can't be read on
+            self._close(
+                fault if isinstance(fault, InvalidResponse) else InvalidResponse(type(fault).__name__)
+            )
             return
-        if self._missing == 0 and (exchange := self._rest()) is not None:
+        if self._missing > 0 or (exchange := self._rest()) is None:
+            return
+        if self._reader.has_data():  # the beginning of what nobody asked for
+            self._close(InvalidResponse())
+        else:
             self._wires.rest(self)
-            exchange.ended(None)
+        exchange.ended(None)
 
     def _hear(self) -> None:
         exchange = self._exchange
-        while (reply := self._reader.gets()) is not False:
+        while (reply := self._reader.gets()) is not _NOTHING:
             if type(reply) is hiredis.PushNotification:
                 continue
             if exchange is None or self._missing == 0:
@@ -187,12 +197,12 @@ class _Taken(asyncio.Protocol):
 
     def close(self) -> None:
         """Nobody needs it any more."""
-        self._close(LinkDown("the connection was closed"))
+        self._close(LinkDown("the connection was closed"), nowait=False)
 
-    def _close(self, fault: Exception) -> None:
+    def _close(self, fault: Exception, *, nowait: bool = True) -> None:
         if self.is_open:
             self.is_open = False
-            self._wires.work(self._wires.drop(self._connection))
+            self._wires.work(self._wires.drop(self._connection, nowait=nowait))
         exchange = self._rest()
         if exchange is not None:
             exchange.ended(fault)

@@ -41,9 +41,10 @@ class Connection:
         self.peer = peer
 
     async def disconnect(self, *, nowait: bool) -> None:
-        assert nowait
         self._pool.dropped += 1
         self._writer.close()
+        if not nowait:
+            await self._writer.wait_closed()
 
     async def sent(self) -> bytes:
         return await asyncio.get_running_loop().sock_recv(self.peer, 4096)
@@ -205,7 +206,7 @@ async def test_a_late_reply_is_nobodys(wires: Wires, pool: Pool) -> None:
     assert (exchange.replies, pool.dropped) == ([], 1)
 
 
-@pytest.mark.parametrize("said", [b":1\r\n:2\r\n", b":1\r\n?", b"?"])
+@pytest.mark.parametrize("said", [b":1\r\n:2\r\n", b":1\r\n?", b"?", b"%1\r\n*0\r\n:1\r\n"])
 async def test_what_nobody_asked_for_is_not_believed(wires: Wires, pool: Pool, said: bytes) -> None:
     """A reply too many, or what is none: what else comes on that connection could be anything."""
     exchange = Heard()
@@ -223,6 +224,40 @@ async def test_a_reply_to_nothing_closes_an_idle_connection(wires: Wires, pool: 
     assert await exchange.over is None
     await connection.say(b":2\r\n")
     await until(lambda: pool.dropped == 1, "it is let go")
+
+
+async def test_what_nobody_asked_for_does_not_wait_for_the_next(wires: Wires, pool: Pool) -> None:
+    """Its beginning stands behind a reply, its end would stand before the next one."""
+    exchange = Heard()
+    connection = await carried(wires, pool, exchange)
+    await connection.say(b":1\r\n*1\r\n$7\r\nFOREI")
+    assert (await exchange.over, exchange.replies) == (None, [1])
+    again = Heard()
+    wires.carry(again)
+    await until(lambda: len(pool.made) == 2, "it is connected anew")
+    await pool.made[1].say(b":2\r\n")
+    assert (await again.over, again.replies, pool.dropped) == (None, [2], 1)
+
+
+async def test_false_is_a_reply(wires: Wires, pool: Pool) -> None:
+    """As RESP3 has it."""
+    exchange = Heard()
+    connection = await carried(wires, pool, exchange)
+    await connection.say(b"#f\r\n")
+    assert (await exchange.over, exchange.replies) == (None, [False])
+
+
+async def test_closing_waits_until_all_have_gone(pool: Pool) -> None:
+    """A loop that is closed before they have complains, over TLS."""
+    wires = Wires(cast("Redis", pool))
+    exchange = Heard()
+    connection = await carried(wires, pool, exchange)
+    await connection.say(b":1\r\n")
+    await exchange.over
+    await wires.close()
+    await asyncio.wait_for(connection._writer.wait_closed(), 0.1)
+    assert (pool.in_use, pool.dropped) == (0, 1)
+    connection.peer.close()
 
 
 async def test_disconnecting_spares_what_is_under_way(wires: Wires, pool: Pool) -> None:
