@@ -5,11 +5,12 @@ credentials have changed since; nothing was written then. Refusals come back as 
 into errors is the use case's.
 """
 
+import logging
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from placet.domain.errors import StoreUnavailable
+from placet.domain.errors import InternalError, StoreUnavailable
 from placet.domain.limits import ASK_BYTES, GRANT_FLOOR_MS, Limits
 from placet.domain.machine import Change, Ruling
 from placet.domain.model import Ask
@@ -24,6 +25,8 @@ PAGE_BYTES = 2 * 1024 * 1024
 """A page of records ends early beyond this, so that 200 records of 256 KiB are not one answer."""
 _WRITTEN_PARTS = 3
 """Parts of create.lua's answer about a record that it has just written."""
+
+_log = logging.getLogger(__name__)
 
 
 class Rejudge(Exception):  # noqa: N818 - an instruction to the caller, not an error
@@ -76,7 +79,20 @@ def _answer(tenant: str, reply: Reply, *, polled: bool = False) -> Answer:
     now_ms = int(now)
     record = Record.of(tenant, now_ms, *rest, polled=polled) if len(rest) > 1 else None
     free_at_ms = int(rest[0]) if len(rest) == 1 else None
-    return Answer(ruling=Ruling(ruling.decode()), now_ms=now_ms, record=record, free_at_ms=free_at_ms)
+    return Answer(ruling=_ruling(ruling), now_ms=now_ms, record=record, free_at_ms=free_at_ms)
+
+
+def _ruling(word: bytes) -> Ruling:
+    """The ruling; a record's state that nobody knows comes as a word that is none.
+
+    Raises:
+        InternalError: It is none. An alarm goes to the log.
+    """
+    try:
+        return Ruling(word.decode())
+    except ValueError:
+        _log.error("the store rules by a state that nobody knows")
+        raise InternalError from None
 
 
 def _changes(change: Change | None) -> tuple[Argument, ...]:

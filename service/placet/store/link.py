@@ -235,7 +235,7 @@ class _Batch(Exchange):
         """The next one."""
         place = len(self.replies) - self._first
         self.replies.append(reply)
-        if place >= 0 and not self._confirmations and not isinstance(reply, Exception):
+        if place >= 0 and not self._confirmations and _is_answer(reply):
             self.calls[place].answer(reply)
 
     def ended(self, fault: Exception | None) -> None:
@@ -247,20 +247,27 @@ class _Batch(Exchange):
         return [call for call in self.calls if not call.reply.done()]
 
     def is_refused(self) -> bool:
-        """Whether the server refused any of it."""
-        return any(isinstance(reply, Exception) for reply in self.replies)
+        """Whether the server refused any of it, or answered what no script does."""
+        return any(isinstance(reply, Exception) for reply in self.replies) or not all(
+            map(_is_answer, self._answers)
+        )
+
+    @property
+    def _answers(self) -> Sequence[Any]:
+        return self.replies[self._first : self._after]
 
     def settle(self) -> Sequence[_Call]:
         """Answer the callers; those whose script the server does not know are left, and returned."""
         unknown = []
         is_confirmed = self._is_confirmed()
-        for call, reply in zip(self.calls, self.replies[self._first : self._after], strict=True):
+        for call, reply in zip(self.calls, self._answers, strict=True):
             if not is_confirmed:
                 call.fail()
             elif isinstance(reply, NoScriptError):
                 unknown.append(call)
-            elif isinstance(reply, Exception):
-                _log.error("store refused a script", extra={"fault": str(reply)[:200]})
+            elif not _is_answer(reply):
+                fault = str(reply)[:200] if isinstance(reply, Exception) else type(reply).__name__
+                _log.error("store refused a script", extra={"fault": fault})
                 call.fail()
             else:
                 call.answer(reply)
@@ -278,6 +285,11 @@ class _Batch(Exchange):
                 _log.error("store could not confirm durability", extra={"wait": str(confirmation.command[0])})
                 return False
         return True
+
+
+def _is_answer(reply: Any) -> bool:  # noqa: ANN401 - any reply
+    """Whether it is what scripts answer: a list that begins with the ruling."""
+    return type(reply) is list and len(reply) > 0 and type(reply[0]) is bytes
 
 
 def _pack(*words: Argument) -> bytes:

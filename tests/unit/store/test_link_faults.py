@@ -150,6 +150,16 @@ async def test_a_script_that_fails_fails_alone(link: Link, wire: Wire, fault: Ex
     assert wire.dropped == 0
 
 
+@pytest.mark.parametrize("reply", [b"OK", 1, None, [], {}, [1, b"ok"], [[b"ok"]]])
+async def test_what_no_script_answers_is_no_answer(link: Link, wire: Wire, reply: Any) -> None:
+    """Whatever it means, its caller does not know what came of the call; the batch goes on."""
+    wire.answer = lambda command: reply if command[-1] == b"2" else echo(command)
+    replies = await calls(link, "1", "2", "3")
+    assert (replies[0], replies[2]) == ([b"1"], [b"3"])
+    assert isinstance(replies[1], StoreUnavailable)
+    assert len(wire.exchanges) == 1
+
+
 class TestReplica:
     """After a failover an old connection may lead to a replica."""
 
