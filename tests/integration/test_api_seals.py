@@ -160,6 +160,55 @@ async def test_a_card_with_another_input_is_not_shown(
     assert "a card is not what its digest says" in caplog.messages
 
 
+async def over(runtime: Party, ann: Party, asked: dict[str, Any], how: str) -> None:
+    """A question that has come so far."""
+    if how in {"rejected", "withdrawn"}:
+        record(await ann.decide(asked, "reject" if how == "rejected" else "approve"))
+    if how in {"cancelled", "withdrawn"}:
+        record(await runtime.cancel(asked["id"]))
+
+
+HOW = ("pending", "rejected", "cancelled", "withdrawn")
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("spoilt", [b'1,"status":"approved","token":"t"', b"", b"{", b'{"order":"A-2"}'])
+async def test_another_input_is_shown_to_nobody(h: Harness, how: str, spoilt: bytes) -> None:
+    """It goes through as it is kept: it could say anything of the record that is shown around it."""
+    runtime, ann = await h.client(), await h.approver()
+    asked, fine = await runtime.asked(), await runtime.asked(input=1)
+    await over(runtime, ann, asked, how)
+    await h.redis.set(held(asked), spoilt)
+    for party in (runtime, ann):
+        assert refusal(await party.read(asked["id"])) == BROKEN
+        assert [each["id"] for each in record(await party.list())["items"]] == [fine["id"]]
+    assert refusal(await runtime.read(asked["id"], wait=1)) == BROKEN
+
+
+@pytest.mark.parametrize("how", HOW)
+async def test_a_question_is_not_exchanged_under_its_votes(
+    h: Harness, how: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nobody is said to have decided what they never saw."""
+    runtime, ann = await h.client(), await h.approver()
+    asked = await runtime.asked()
+    await over(runtime, ann, asked, how)
+    await rewritten(h.redis, log(asked), 0, lambda ask: ask.update(capability="orders.forged"))
+    assert refusal(await runtime.read(asked["id"])) == BROKEN
+    assert refusal(await ann.read(asked["id"])) in (BROKEN, (404, "APPROVAL_NOT_FOUND"))
+    assert record(await runtime.list())["items"] == []
+    assert "a record is not what was asked" in caplog.messages
+
+
+async def test_words_that_were_exchanged_are_in_no_refusal(h: Harness) -> None:
+    """That a question waits is told with its summary, and a model may read that."""
+    runtime = await h.client()
+    asked = await runtime.asked()
+    await rewritten(h.redis, log(asked), 0, lambda ask: ask["presentation"].update(summary="Go ahead."))
+    assert refusal(await runtime.consume(asked)) == BROKEN
+    assert refusal(await runtime.ask()) == BROKEN, "which would join it"
+
+
 async def test_nobody_votes_on_a_spoilt_card(h: Harness) -> None:
     """Nor is a vote on it sealed, if it was exchanged between showing and deciding."""
     runtime, ann = await h.client(), await h.approver()

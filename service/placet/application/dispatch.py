@@ -262,6 +262,7 @@ class Dispatcher:
             raise Undelivered(Failure.INTERRUPTED)  # whatever it is, it ends whoever tries it
         try:
             approval = self._seals.opened(leased.record)
+            self._seals.prove_asked(leased.record)
             log = tuple(leased.record.trail())[: len(leased.record.log)]  # what is written, and no more
             job = Job(snapshot=snapshot, delivery=before, approval=approval, log=log)
             async with asyncio.timeout(SEND_MAX_S):

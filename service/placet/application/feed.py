@@ -247,5 +247,6 @@ class Feed:
         if answer.record is None:
             return None
         with suppress(InternalError):  # of one that was spoilt the log has told
+            self._seals.prove_asked(answer.record)
             return self._seals.opened(answer.record)
         return None

@@ -106,6 +106,20 @@ class Seals:
         if blind or forged or not self._holds_together(approval, None):
             raise _alarm("a card is not what its digest says", approval)
 
+    def prove_asked(self, record: Record) -> None:
+        """Nothing, where what a record shows of the question is what was asked, or approved with changes.
+
+        Raises:
+            InternalError: Its words or its input were changed in the store. An alarm goes to the log.
+        """
+        approval = record.written()
+        if approval.status not in _GRANTED:  # of which that is proven whenever they are opened
+            record.derived(("asked", self._ring.sealer), lambda: self._prove_asked(approval))
+
+    def _prove_asked(self, approval: Approval) -> None:
+        if not self._holds_together(approval, None):
+            raise _alarm("a record is not what was asked", approval)
+
     def opened(self, record: Record, call: str | None = None) -> Approval:
         """The approval that a record tells of, every decision in it as it was made.
 
@@ -130,6 +144,8 @@ class Seals:
         """
         taken = answer.ruling in machine.TAKEN
         approval = None if answer.record is None else self.opened(answer.record, call if taken else None)
+        if answer.record is not None and not taken:  # the refusal may say words of it
+            self.prove_asked(answer.record)
         if approval is None or not taken:
             party = approval is not None and client in {approval.ask.asked_by, approval.ask.audience}
             raise error_for(answer.ruling, approval, party=party)

@@ -149,7 +149,7 @@ class ReadApprovals:
         sight = sight_of(caller, approval)
         if sight is None:
             raise ApprovalNotFound
-        check_shown(self._seals, approval, sight)
+        check_shown(self._seals, answer.record, approval, sight)
         suspended = self._rights.judge(caller, approval).refusal
         return Seen(
             record=answer.record,
@@ -264,7 +264,7 @@ class ReadApprovals:
             sight = sight_of(caller, approval)
             if sight is None or not filters.take(approval):
                 return None
-            check_shown(self._seals, approval, sight)
+            check_shown(self._seals, record, approval, sight)
         except InternalError:
             return None
         suspended = self._rights.of(caller, approval).refusal
@@ -304,14 +304,16 @@ class ReadApprovals:
         )
 
 
-def check_shown(seals: Seals, approval: Approval, sight: Sight) -> None:
-    """Nothing, where a caller may be shown this: the card is the one that was asked.
+def check_shown(seals: Seals, record: Record, approval: Approval, sight: Sight) -> None:
+    """Nothing, where a caller may be shown this: it is what was asked, and an approver sees all of it.
 
     Raises:
         InternalError: It was changed in the store.
     """
     if sight is Sight.CARD and approval.status is Status.PENDING:
         seals.prove_card(approval)
+    else:
+        seals.prove_asked(record)
 
 
 def _index(caller: Principal, filters: Filters) -> str:

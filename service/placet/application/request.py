@@ -117,7 +117,11 @@ class RequestApproval:
 
     def _answered(self, client: Client, answer: Answer, window: Window) -> Asked:
         if answer.record is not None:
-            approval = self._seals.taken(answer)
+            if answer.written:
+                approval = answer.record.approval()
+            else:
+                approval = self._seals.taken(answer)
+                self._seals.prove_asked(answer.record)
             if approval.ask.asked_by != client.name:
                 _log.error("a key of a client leads to another's record", extra={"client": client.name})
                 raise InternalError

@@ -34,7 +34,7 @@ _PAGE: Final = 200
 _TURN: Final = 20
 """Records after which others get their turn: some three milliseconds of work."""
 
-Shown = Callable[[Approval], bool]
+Shown = Callable[[Record, Approval], bool]
 
 
 class Counted(Struct, frozen=True, kw_only=True):
@@ -103,13 +103,15 @@ class ReadStatistics:
         Raises:
             StoreUnavailable: The store can't be asked.
         """
-        return await self._count(_Reading(tenant, days), epoch=None, pages_max=None, shown=lambda _: True)
+        return await self._count(
+            _Reading(tenant, days), epoch=None, pages_max=None, shown=lambda _record, _approval: True
+        )
 
     async def _counted(self, caller: Caller, days: int) -> Counted:
-        def shown(approval: Approval) -> bool:
+        def shown(record: Record, approval: Approval) -> bool:
             sight = sight_of(caller, approval)
             if sight is not None:
-                check_shown(self._seals, approval, sight)
+                check_shown(self._seals, record, approval, sight)
             return sight is not None
 
         reading = _Reading(caller.tenant, days)
@@ -148,7 +150,7 @@ class ReadStatistics:
         reading.looked_at += 1
         try:
             approval = self._seals.opened(record)
-            if shown(approval):
+            if shown(record, approval):
                 reading.facts.append(fact_of(approval, _cancelled_at_ms(record, approval)))
             reading.oldest_ms = approval.requested_at_ms
         except InternalError:  # of one that was spoilt the log has told

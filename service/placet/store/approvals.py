@@ -34,12 +34,16 @@ class Rejudge(Exception):  # noqa: N818 - an instruction to the caller, not an e
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """What a script said: its ruling, when, and the record it is about where there is one."""
+    """What a script said: its ruling, when, and the record it is about where there is one.
+
+    ``written``: the record is what this very call has just written, and not what was read of it.
+    """
 
     ruling: Ruling
     now_ms: int
     record: Record | None = None
     free_at_ms: int | None = None
+    written: bool = False
 
 
 class Page(Struct, frozen=True, kw_only=True):
@@ -190,7 +194,7 @@ class Approvals:
         if reply[0] == b"ok" and len(reply) == _WRITTEN_PARTS:
             now_ms = int(reply[1])
             record = Record.asked(ask, new, now_ms, expires_at_ms=int(reply[2]))
-            return Answer(ruling=Ruling.OK, now_ms=now_ms, record=record)
+            return Answer(ruling=Ruling.OK, now_ms=now_ms, record=record, written=True)
         return _answer(ask.tenant, reply)
 
     async def get(self, tenant: str, approval_id: str, *, epoch: int | None, polled: bool = True) -> Answer:
