@@ -11,11 +11,12 @@ from msgspec import structs
 
 from placet.api import pages
 from placet.app import create_app
+from placet.bootstrap import KEYRING_NAME
 from placet.domain.errors import TABLE
 from placet.settings import Environment
 from placet.tokens.keyring import ROTATION_WAIT_MS
-from placet.tokens.keyring_file import update
-from tests.factories import ManualClock
+from placet.tokens.keyring_file import load_or_create, update
+from tests.factories import T0_MS, ManualClock
 from tests.harness import BASE_URL, Harness, opened, record, refusal
 from tests.wire import HOST, Exchange
 
@@ -133,7 +134,9 @@ async def test_replicas_that_disagree_on_keys_go_unready(
 ) -> None:
     """A replica whose keyring is another one says so, and is sent no calls."""
     assert (await keyed.http.get("/readyz")).status_code == 200
-    async with opened(keyed.redis, tmp_path_factory.mktemp("other"), clock) as other:
+    directory = tmp_path_factory.mktemp("other")
+    load_or_create(directory / KEYRING_NAME, T0_MS)
+    async with opened(keyed.redis, directory, clock) as other:
         response = await other.http.get("/readyz")
         assert response.status_code == 503
         assert "keyring" in response.json()["faults"][0]

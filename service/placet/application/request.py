@@ -1,7 +1,7 @@
 """Ask: a runtime's question becomes a pending record, or finds the one it already has."""
 
 import logging
-import secrets
+import os
 from hashlib import sha256
 
 from msgspec import UNSET, Struct
@@ -98,7 +98,7 @@ class RequestApproval:
     ) -> Creation:
         presented = members_of(ask, body.context)
         digest, call = binding.digest(presented, binding.display_hash(ask)), binding.call_hash(presented)
-        nonce = secrets.token_bytes(_NONCE_BYTES)
+        nonce = os.urandom(_NONCE_BYTES)
         same = [ask.asked_by, digest, ask.deadline, body.actor.attributes, body.extensions]
         return Creation(
             sealed=self._seals.ask(ask, nonce, digest=digest, call=call),

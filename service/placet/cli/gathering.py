@@ -17,6 +17,7 @@ class Gathering:
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
         self._transport = transport
         self._loop = loop
+        self.is_closing = transport.is_closing  # asked with each answer
         self._parts: list[bytes] = []
         self._bytes = 0
 
