@@ -67,12 +67,14 @@ class TestTrim:
         assert await self.trim(store, cutoff_ms=cutoff_ms) == (removed, None)
 
     async def test_a_run_without_end_forgets_its_oldest(self, store: Store, client: Redis) -> None:
-        """Each new record of a run takes members of forgotten ones along, so the index stays bounded."""
-        asks = [await asked(store, id=f"run-{i}", run="for-ever") for i in range(4)]
-        await self.forget(client, *asks[:3])
-        for i in (4, 5):
-            await asked(store, id=f"run-{i}", run="for-ever")
-        assert await client.zcard("{placet:default}:x:r:for-ever") == 3
+        """Once it is long, each new record takes two members of forgotten ones along: it stays bounded."""
+        asks = [await asked(store, id=f"run-{i:03}", run="for-ever") for i in range(99)]
+        await self.forget(client, *asks[:5])
+        lengths = []
+        for i in range(99, 104):
+            await asked(store, id=f"run-{i:03}", run="for-ever")
+            lengths.append(await client.zcard("{placet:default}:x:r:for-ever"))
+        assert lengths == [100, 99, 100, 99, 100]
 
 
 class TestTrimStream:

@@ -23,6 +23,9 @@
 --          client-full | tenant-full      { ruling, now, earliest live deadline (ms) }
 --          rate                           { ruling, now, when the bucket will have room (ms) }
 
+-- From so many members on, the index of a run is looked through for what has been forgotten.
+local LONG_RUN = 100
+
 local id, nonce, client = ARGV[3], ARGV[4], ARGV[5]
 local idem_key = tag .. 'k:' .. client .. ':' .. ARGV[19]
 local join_key = tag .. 'j:' .. ARGV[21]
@@ -137,15 +140,20 @@ if ARGV[18] ~= '' then
   local runs = tag .. 'x:r:' .. ARGV[18]
   -- It outlives its records: question, a day's grant at most, retention. A run that goes on for ever
   -- forgets its oldest members once they are forgotten themselves.
-  local lives = expires_at - now + 86400000 + tonumber(ARGV[25])
-  for _, oldest in ipairs(redis.call('ZRANGE', runs, 0, 1)) do
-    if redis.call('EXISTS', tag .. 'a:' .. string.sub(oldest, 15)) == 0 then
-      redis.call('ZREM', runs, oldest)
+  local lives = num(expires_at - now + 86400000 + tonumber(ARGV[25]))
+  local members = redis.call('ZCARD', runs)
+  if members >= LONG_RUN then
+    for _, oldest in ipairs(redis.call('ZRANGE', runs, 0, 1)) do
+      if redis.call('EXISTS', tag .. 'a:' .. string.sub(oldest, 15)) == 0 then
+        redis.call('ZREM', runs, oldest)
+      end
     end
   end
   redis.call('ZADD', runs, 0, member)
-  if redis.call('PTTL', runs) < lives then
-    redis.call('PEXPIRE', runs, num(lives))
+  if members == 0 then
+    redis.call('PEXPIRE', runs, lives)
+  else
+    redis.call('PEXPIRE', runs, lives, 'GT')
   end
 end
 redis.call('ZADD', tag .. 'w', num(expires_at), id)
