@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from placet.tokens.minted import KEPT_TOKENS
 from tests.benchmarks import machine, samples, wire
 from tests.benchmarks.client import Connection
 from tests.benchmarks.load import send_scripts
@@ -28,13 +29,17 @@ class Calls(Struct, frozen=True, kw_only=True):
 
 
 class Kind(Struct, frozen=True, kw_only=True):
-    """A kind of call: how to make some, what their answer is, and what to reach."""
+    """A kind of call: how to make some, what their answer is, and what to reach.
+
+    ``most`` is how many of them one round may have.
+    """
 
     name: str
     make: Callable[[Stage, int], Awaitable[Calls]]
     status: str
     bare_status: str
     reach: Reach
+    most: int | None = None
 
 
 async def _creates(stage: Stage, count: int) -> Calls:
@@ -72,7 +77,14 @@ def _repeated(calls: Sequence[bytes], count: int) -> list[bytes]:
 KINDS = (
     Kind(name="create", make=_creates, status="201", bare_status="201", reach=Reach(at_least=0.6)),
     Kind(name="get", make=_gets, status="200", bare_status="200", reach=Reach(at_least=0.75)),
-    Kind(name="consume", make=_consumes, status="200", bare_status="200", reach=Reach(at_least=0.5)),
+    Kind(
+        name="consume",
+        make=_consumes,
+        status="200",
+        bare_status="200",
+        reach=Reach(at_least=0.5),
+        most=KEPT_TOKENS - 2 * _WARM_UP_CALLS,  # a runtime consumes what it was just granted
+    ),
 )
 
 
@@ -103,6 +115,7 @@ async def _measure(plan: Plan, stage: Stage, bare: Bare, kind: Kind) -> list[Row
     turn = _Turn(plan, stage, bare, kind)
     await turn.take(_WARM_UP_CALLS)
     count = max(_WARM_UP_CALLS, round((await turn.take(_WARM_UP_CALLS)).placet * plan.seconds))
+    count = min(count, kind.most or count)
     rounds = []
     for number in range(plan.rounds):
         plan.told(f"{kind.name}: round {number + 1} of {plan.rounds}, {count} calls each")
