@@ -76,11 +76,8 @@ async def test_an_export_begins_where_it_is_told_to(h: Harness) -> None:
 async def test_a_spoilt_record_is_told_as_such(h: Harness) -> None:
     """What can be read of it is shown, what can't be is a line all the same; others are not held up."""
     runtime = await h.client()
-    good, forged, broken = (
-        await runtime.asked(input=1),
-        await runtime.asked(input=2),
-        await runtime.asked(input=3),
-    )
+    good, forged, broken, exchanged = [await runtime.asked(input=number) for number in range(4)]
+    await h.redis.set(f"{{placet:default}}:i:{exchanged['id']}", b"4")
     await h.redis.hset(f"{{placet:default}}:a:{forged['id']}", "s", "approved")
     await h.redis.lset(f"{{placet:default}}:l:{broken['id']}", 0, b"1 requested nothing")
     found = {line.approval: (line.type, line.spoilt) for line in await lines(h)}
@@ -88,6 +85,7 @@ async def test_a_spoilt_record_is_told_as_such(h: Harness) -> None:
         good["id"]: ("requested", False),
         forged["id"]: ("requested", True),
         broken["id"]: ("unreadable", True),
+        exchanged["id"]: ("requested", True),
     }
 
 

@@ -12,6 +12,7 @@ from placet.store.approvals import Approvals
 from tests.browsing import Browser, words
 from tests.harness import Harness, Party, record
 from tests.ruled import Opening
+from tests.tampering import part, rewritten
 
 ROWS = re.compile(r'class="row[^"]*" href="/a/([^"]+)"')
 CHOICES = re.compile(r'name="(chosen-[^"]+)" value="([^"]+)"')
@@ -378,3 +379,16 @@ class TestApprovingSeveral:
         response = await browser.post("/inbox", {**form, **ticks, "decision": "approve", **brought})
         assert "It takes a sign-in of its own" in words(response)
         assert (await runtime.seen(waiting))["status"] == "pending"
+
+
+@pytest.mark.parametrize("spoilt", [b"{", b'{"amount":1}'])
+async def test_what_somebody_else_wrote_has_no_row(anywhere: Harness, spoilt: bytes) -> None:
+    """Nor does it keep the others from being shown."""
+    runtime = await anywhere.client()
+    await anywhere.approver("ann")
+    ids = await several(runtime, {}, {}, {})
+    await anywhere.redis.set(part("i", ids[0]), spoilt)
+    await rewritten(anywhere.redis, part("l", ids[1]), 0, lambda ask: ask.update(capability="orders.forged"))
+    page = await (await Browser(anywhere).signed_in("ann")).get("/inbox")
+    assert (page.status_code, rows(page)) == (200, ids[2:])
+    assert "orders.forged" not in page.text

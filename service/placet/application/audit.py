@@ -89,6 +89,7 @@ class Audit:
     def _lines(self, record: Record, since_ms: int = 0) -> Sequence[AuditLine]:
         try:
             self._seals.opened(record)
+            self._seals.prove_asked(record)
             spoilt = False
         except InternalError:
             spoilt = True

@@ -129,7 +129,7 @@ class Seals:
             InternalError: It can't be read, or somebody else wrote a decision into the store.
         """
         approval = record.approval()
-        if approval.votes or approval.status is not Status.PENDING:
+        if approval.votes or approval.status is not Status.PENDING:  # else nothing has been decided
             record.derived(
                 ("decided", self._ring.sealer, call), lambda: self.prove_decided(record.written(), call)
             )

@@ -65,7 +65,7 @@ class Inbox:
         first = page = await read()
         rest = page.rest
         while True:
-            found += filter(partial(awaits, caller), self._opened(page.records))
+            found += self._awaiting(caller, page.records)
             await asyncio.sleep(0)  # others get their turn
             if not rest:
                 break
@@ -73,10 +73,13 @@ class Inbox:
             rest = page.rest + rest[_PAGE:]
         return Awaiting(found, is_all=first.count <= LOOKED_AT_MAX, now_ms=first.now_ms)
 
-    def _opened(self, records: Iterable[Record]) -> Iterator[Approval]:
+    def _awaiting(self, caller: Caller, records: Iterable[Record]) -> Iterator[Approval]:
         for record in records:
             with suppress(InternalError):  # of one that was spoilt the log has told
-                yield self._seals.opened(record)
+                approval = self._seals.opened(record)
+                if awaits(caller, approval):
+                    self._seals.prove_asked(record)  # its row shows words and parts of its input
+                    yield approval
 
 
 def awaits(caller: Caller, approval: Approval) -> bool:

@@ -120,7 +120,7 @@ STATE_LETTERS: Mapping[DeliveryState, str] = {state: letter for letter, state in
 
 def deliveries_of(fields: Mapping[bytes, bytes]) -> tuple[Delivery, ...]:
     """The lanes among compared fields, in the order of their targets."""
-    lanes = [name for name in fields if len(name) > len(_LANE) and name.startswith(_LANE)]
+    lanes = [name for name in fields if name.startswith(_LANE)]
     if not lanes:  # as with most
         return ()
     lanes.sort()

@@ -146,7 +146,7 @@ class Link:
             self._flush()
 
         def ended(batch: _Batch, fault: Exception | None) -> None:
-            if fault is None and not batch.is_refused():
+            if fault is None and not batch.is_refused:
                 batch.settle()
                 land()
             else:
@@ -219,6 +219,7 @@ class _Batch(Exchange):
         self.calls = calls
         self.until_s = until_s
         self.replies: list[Any] = []
+        self.is_refused = False  # anything of it, or answered with what no script answers
         self._ended = ended
         texts = {call.script.text for call in calls} if load_first else ()
         # A replay writes nothing of its own; the marker makes the waits cover what it asserts.
@@ -235,7 +236,11 @@ class _Batch(Exchange):
         """The next one."""
         place = len(self.replies) - self._first
         self.replies.append(reply)
-        if place >= 0 and not self._confirmations and _is_answer(reply):
+        if not 0 <= place < len(self.calls):
+            self.is_refused |= isinstance(reply, Exception)
+        elif not _is_answer(reply):
+            self.is_refused = True
+        elif not self._confirmations:
             self.calls[place].answer(reply)
 
     def ended(self, fault: Exception | None) -> None:
@@ -246,21 +251,14 @@ class _Batch(Exchange):
         """The calls whose callers still wait: what the others go on to do must not be overtaken."""
         return [call for call in self.calls if not call.reply.done()]
 
-    def is_refused(self) -> bool:
-        """Whether the server refused any of it, or answered what no script does."""
-        return any(isinstance(reply, Exception) for reply in self.replies) or not all(
-            map(_is_answer, self._answers)
-        )
-
-    @property
-    def _answers(self) -> Sequence[Any]:
-        return self.replies[self._first : self._after]
-
     def settle(self) -> Sequence[_Call]:
         """Answer the callers; those whose script the server does not know are left, and returned."""
+        if not (self._confirmations or self.is_refused):
+            return ()  # each has heard already
         unknown = []
         is_confirmed = self._is_confirmed()
-        for call, reply in zip(self.calls, self._answers, strict=True):
+        answers = self.replies[self._first : self._after]
+        for call, reply in zip(self.calls, answers, strict=True):
             if not is_confirmed:
                 call.fail()
             elif isinstance(reply, NoScriptError):
